@@ -408,6 +408,13 @@ fn gates_say_of_a_delta_what_they_would_say_in_a_cycle() {
     assert!(record["gates"][0]["passed"] == true && record["execution_mode"] == "tool_executed");
     assert!(world.brain("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]).contains("open"));
     assert_eq!(world.tip("a", "wake"), wake);
+    let loose =
+        ["-c", "deliberation.gates.out_of_sample=-1", "deliberate", "recall", "--trees", "turbine", "--examine", &file];
+    assert!(world.json("a", &loose)["notes"].to_string().contains("counts for nothing"));
+    let many: Vec<Value> = (0..900).map(|_| delta["ops"][0].clone()).collect();
+    let large = world.sandbox.file("large.json", json!({ "ops": many }).to_string());
+    let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &large]);
+    assert_eq!(record["gates"][0]["passed"], false, "{record:#}");
     let broken = world
         .sandbox
         .file("broken.json", json!({"ops": [{"op": "archive", "id": "nowhere", "reason": "x"}]}).to_string());
@@ -490,4 +497,7 @@ fn steps_are_followed_while_they_are_taken() {
     assert_eq!(told.len(), stored.lines().count(), "each once");
     assert!(early > 0, "nothing was told before the cycle was entered");
     assert!(told.iter().any(|event| event["action"] == "validate_post_save"));
+    // As they are taken: what comes before the first tree comes before it here too.
+    let at = |action: &str| told.iter().position(|event| event["action"] == action).unwrap();
+    assert!(at("validate_pre") < at("route") && at("route") < at("mine"), "{told:#?}");
 }

@@ -30,6 +30,7 @@ mod cycle;
 mod dashboard;
 mod decide;
 mod deliberation;
+mod deliberation_again;
 mod deliberation_hostile;
 mod docs;
 mod doors;

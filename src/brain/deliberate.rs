@@ -1,24 +1,25 @@
 //! `deliberate`: cycles of a deliberation, each entered by one run, and what became fruit as runs that wait for review.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::cycle::commit::Draft;
 use crate::cycle::deliberation::{Handoff, Question, told_live};
-use crate::cycle::network::TreeNetwork;
 use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Action, Event, jsonl};
 use crate::deliberation::forest::Forest;
-use crate::deliberation::gates::{GateRecord, GateResult, MEASURED, SANITY};
-use crate::deliberation::record::{CycleRecord, ResultRecord, Standing};
+use crate::deliberation::gates::{GateRecord, GateResult};
+use crate::deliberation::record::{CycleRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
 use crate::delta::operation::Deliberate;
-use crate::delta::{Document, Operation, Prediction};
+use crate::delta::{Document, Limits, Operation};
 use crate::model::document::Cognition;
-use crate::model::ids::{AgentName, RunId, hash_fields};
+use crate::model::ids::{AgentName, RunId};
 use crate::model::json;
 use crate::store::LockName;
+use crate::store::handoff::Answered;
 
 /// What to deliberate on.
 #[derive(Clone, Debug)]
@@ -96,6 +97,17 @@ pub struct DeliberateReport {
     pub notes: Vec<String>,
 }
 
+/// What the gates say of a delta.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExaminedReport {
+    /// The gates.
+    #[serde(flatten)]
+    pub record: GateRecord,
+    /// What is worth knowing, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
 /// A forest, as it follows from its cycles.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForestReport {
@@ -125,15 +137,22 @@ impl Brain {
         self.cycle.store.forget_live();
         let mut report =
             DeliberateReport { goal: goal.to_string(), cycles: Vec::new(), wake: String::new(), notes: Vec::new() };
-        if !request.dry_run {
-            let tree = self.cycle.store.tree_of(self.at(None)?)?;
-            for (run, cycle) in self.cycle.cycles_of(tree, &goal)? {
-                // Fruit that cannot land stops no cycle: whoever entered it may have had no right to.
-                if let Err(error) = self.land_fruits(&run, &cycle, true) {
-                    report.notes.push(format!(
-                        "fruit of {run} does not land: {error}; `git brain revert {run}` takes that cycle back"
-                    ));
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let mut refused = BTreeSet::new();
+        for (run, cycle) in self.cycle.cycles_of(tree, &goal)? {
+            if request.dry_run {
+                refused.extend(self.refused_of(&run, &cycle)?);
+                continue;
+            }
+            // Fruit that cannot land stops no cycle: whoever entered it may have had no right to.
+            match self.land_fruits(&run, &cycle, true) {
+                Ok(landing) => {
+                    report.notes.extend(landing.notes(&run, &cycle));
+                    refused.extend(landing.refused.into_iter().map(|(key, _)| key));
                 }
+                Err(error) => report.notes.push(format!(
+                    "fruit of {run} does not land: {error}; `git brain revert {run}` takes that cycle back"
+                )),
             }
         }
         for _ in 0..request.cycles.max(1) {
@@ -144,7 +163,8 @@ impl Brain {
                 self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"deliberate", goal.as_str().as_bytes()], 0)?;
             let initiative = if agent.as_str() == HUMAN { "person".to_owned() } else { agent.to_string() };
             let trees = request.trees.clone();
-            let question = Question { goal: goal.clone(), trees, initiative, run, limits };
+            let refused = refused.clone();
+            let question = Question { goal: goal.clone(), trees, initiative, run, limits, waits: true, refused };
             let live = told_live(self.cycle.store.common_dir());
             let cycle = self.cycle.deliberate(&question, &|event| {
                 live(event);
@@ -155,8 +175,9 @@ impl Brain {
                 true => (None, Vec::new()),
                 false => {
                     let run = self.enter(&goal, &agent, &cycle)?;
-                    let fruits = self.land_fruits(&run, &cycle, false)?;
-                    (Some(run), fruits)
+                    let landing = self.land_fruits(&run, &cycle, false)?;
+                    report.notes.extend(landing.notes(&run, &cycle));
+                    (Some(run), landing.landed)
                 }
             };
             self.cycle.store.forget_live();
@@ -167,29 +188,41 @@ impl Brain {
                 break;
             }
         }
-        if self.cycle.deliberation_of_main()? != self.cycle.shared.policy.settings.deliberation {
-            let main = self.cycle.store.main();
-            report.notes.push(format!(
-                "[deliberation] was read from brain.toml on {main}: what a flag, git's configuration or a file that is not committed says of it counts for nothing"
-            ));
-        }
+        report.notes.extend(self.what_counts_not()?);
         report.wake = self.at(None)?.to_string();
         Ok(report)
+    }
+
+    /// A sentence where settings were given for this call that count for nothing.
+    fn what_counts_not(&self) -> Result<Option<String>, BrainError> {
+        let main = self.cycle.store.main();
+        let differs = self.cycle.deliberation_of_main()? != self.cycle.shared.policy.settings.deliberation;
+        Ok(differs.then(|| {
+            format!(
+                "[deliberation] was read from brain.toml on {main}: what a flag, git's configuration or a file that is not committed says of it counts for nothing"
+            )
+        }))
     }
 
     /// What the gates say of a delta on a topic. Nothing is written, and no mind is asked: the gate of alignment is not answered.
     ///
     /// # Errors
     /// A delta that is none (2), a topic that is missing (2).
-    pub fn examine(&self, goal: &str, topic: &str, delta: &str) -> Result<GateRecord, BrainError> {
+    pub fn examine(&self, goal: &str, topic: &str, delta: &str) -> Result<ExaminedReport, BrainError> {
         let goal = AgentName::parse(goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
         let payload = serde_json::from_str(delta).map_err(|e| BrainError::usage(format!("the delta: {e}")))?;
         let agent = self.deliberating(None)?;
         let base = self.at(None)?;
         let run = self.cycle.new_run_id(&agent, base, self.cycle.newest_run(base)?.as_ref(), &[b"examine"], 0)?;
-        let question =
-            Question { goal, trees: vec![topic.to_owned()], initiative: "person".to_owned(), run, limits: None };
-        self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload })
+        let question = Question { trees: vec![topic.to_owned()], ..self.question_of(goal, run, None) };
+        let record = self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload })?;
+        Ok(ExaminedReport { record, notes: self.what_counts_not()?.into_iter().collect() })
+    }
+
+    /// A question that is asked of gates alone.
+    pub(super) fn question_of(&self, goal: AgentName, run: RunId, limits: Option<Limits>) -> Question {
+        let (trees, initiative, refused) = (Vec::new(), "person".to_owned(), BTreeSet::new());
+        Question { goal, trees, initiative, run, limits, waits: true, refused }
     }
 
     /// Who deliberates: an agent of that cognition, or the person.
@@ -222,116 +255,6 @@ impl Brain {
         RunId::parse(&report.run).map_err(|e| BrainError::refused(e.to_string()))
     }
 
-    /// Makes each fruit of a cycle an ordinary run, unless it is one already: it waits for review, or lands as `[review]` says of its agent. What
-    /// another process measured is measured `again`: a record is a claim. Where the gates of the brain were not asked nothing lands.
-    fn land_fruits(
-        &self,
-        entered: &RunId,
-        cycle: &CycleRecord,
-        again: bool,
-    ) -> Result<Vec<(String, RunId, bool)>, BrainError> {
-        let mut fruits = Vec::new();
-        let on_brain = |record: &GateRecord| record.asked.iter().any(|name| name == SANITY);
-        let is_fruit = |result: &&ResultRecord| {
-            let is_delta = result.proposal.payload.get("ops").is_some() && result.record.as_ref().is_some_and(on_brain);
-            result.class == Class::Fruit && is_delta
-        };
-        for (at, result) in cycle.results.iter().filter(is_fruit).enumerate() {
-            let agent = entered.agent();
-            let chance = hash_fields(&[entered.as_str().as_bytes(), result.key.as_bytes()]);
-            let run = RunId::new(entered.unix_ms() + 1 + at as i64, chance, &agent);
-            let base = self.at(None)?;
-            let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);
-            let waits = self.cycle.waiting_named(run.as_str())?.is_some();
-            if let Some(record) = network.record(&run)? {
-                fruits.push((result.key.clone(), run, !record.effects.is_empty()));
-                continue;
-            }
-            if waits {
-                fruits.push((result.key.clone(), run, false));
-                continue;
-            }
-            let payload = result.proposal.payload.to_string();
-            let mut document = Document::parse(payload.as_bytes(), "the fruit").map_err(BrainError::from)?;
-            if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
-                return Err(BrainError::refused(format!("its operation {} is one that no gate measures", op.name())));
-            }
-            // The same delta may wait already, for a cycle that was taken back.
-            if self.waits_already(&document)? {
-                continue;
-            }
-            if again {
-                self.measured_again(&run, result)?;
-            }
-            document.agent = Some(agent.clone());
-            let mechanism = &result.proposal.mechanism;
-            let text = format!("{}: {}", mechanism.name, mechanism.intuition);
-            document.prediction = Some(Prediction { text: Some(text), ..Prediction::default() });
-            let shared = &self.cycle.shared;
-            let origin = crate::cycle::quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
-            let mut draft = Draft {
-                reason: format!("fruit of {entered}"),
-                document,
-                origin,
-                authority: shared.policy.authority(&agent)?,
-                held: (agent.as_str() == HUMAN).then(|| "asked".to_owned()),
-                ..Draft::by_hand(shared, base, run.clone(), "deliberation")?
-            };
-            let applied = draft.apply(&self.cycle.store, shared)?;
-            draft.hold_by_rules(&applied, &shared.policy.settings.review);
-            let landed = self.land(draft, &applied, false)?;
-            fruits.push((result.key.clone(), run, landed.merged));
-        }
-        Ok(fruits)
-    }
-
-    /// Refuses a fruit whose gates say otherwise here and now.
-    fn measured_again(&self, run: &RunId, result: &ResultRecord) -> Result<(), BrainError> {
-        let question = Question {
-            goal: run.agent(),
-            trees: Vec::new(),
-            initiative: String::new(),
-            run: run.clone(),
-            limits: self.cycle.shared.policy.authority(&run.agent())?.1,
-        };
-        let record = self.cycle.measured_again(&question, result)?;
-        if record.passes_all_but_alignment() {
-            return Ok(());
-        }
-        let failed: Vec<String> = record.gates.iter().filter(|gate| gate.hard && !gate.passed).map(failure).collect();
-        Err(BrainError::refused(format!(
-            "measured again, {} fails {}",
-            result.proposal.mechanism.name,
-            failed.join(", ")
-        )))
-    }
-
-    /// Whether a fruit of the same operations waits for a person.
-    fn waits_already(&self, document: &Document) -> Result<bool, BrainError> {
-        for waiting in self.cycle.waiting_runs()? {
-            let is_fruit = waiting.commit.trailer("Trigger").is_some_and(|reason| reason.starts_with("fruit of "));
-            if is_fruit && self.cycle.waiting_record(&waiting)?.ops == document.ops {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Lands what agents that deliberate brought to fruit in runs that have landed.
-    pub(super) fn land_late(&self, merged: &[String]) -> Result<(), BrainError> {
-        let thinks = |agent: &AgentName| {
-            let member = self.cycle.shared.policy.agents.get(agent);
-            member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Deliberation { .. }))
-        };
-        for run in merged.iter().filter_map(|run| RunId::parse(run).ok()).filter(|run| thinks(&run.agent())) {
-            let tree = self.cycle.store.tree_of(self.at(None)?)?;
-            if let Some(cycle) = self.cycle.cycle_of(tree, &run)? {
-                self.land_fruits(&run, &cycle, true)?;
-            }
-        }
-        Ok(())
-    }
-
     /// What a goal's cycles have left.
     pub fn forest(&self, goal: &str, at: Option<&str>) -> Result<ForestReport, BrainError> {
         let goal = AgentName::parse(goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
@@ -348,7 +271,14 @@ impl Brain {
             };
             return Err(BrainError::Usage { message: format!("there is no cycle of {goal}"), hint: Some(hint) });
         }
-        let forest = Forest::after(cycles.iter().map(|(_, cycle)| cycle), &settings);
+        let mut kept = Vec::with_capacity(cycles.len());
+        for (run, mut cycle) in cycles {
+            // The past is what it was; of what wake has, a claim that does not hold is no fruit.
+            let refused = if at.is_none() { self.refused_of(&run, &cycle)? } else { Vec::new() };
+            cycle.results.retain(|result| !refused.contains(&result.key));
+            kept.push(cycle);
+        }
+        let forest = Forest::after(&kept, &settings);
         Ok(ForestReport { goal: goal.to_string(), forest })
     }
 
@@ -386,7 +316,42 @@ impl Brain {
 
     /// The questions of a deliberation that wait for a person or a watching agent.
     pub fn handoffs(&self) -> Result<Vec<Handoff>, BrainError> {
-        self.cycle.handoffs()
+        self.cycle.open_handoffs()
+    }
+
+    /// What a deliberation that starts now waits for: another that is under way. `None`: nothing.
+    ///
+    /// # Errors
+    /// The folder of the locks cannot be read.
+    pub fn deliberation_under_way(&self) -> Result<Option<String>, BrainError> {
+        if self.cycle.store.try_lock(LockName::Deliberation)?.is_some() {
+            return Ok(None);
+        }
+        let asked = self.handoffs()?.iter().filter(|one| one.until.is_none()).count();
+        let waits = match asked {
+            0 => String::new(),
+            count => format!(
+                ", and waits for a person with {}: `git brain deliberate --handoffs`",
+                crate::model::plural(count, "question", "questions")
+            ),
+        };
+        Ok(Some(format!("another deliberation is under way{waits}; this one starts when it has ended")))
+    }
+
+    /// The questions that runs of agents left to a person: a sentence for each.
+    pub(super) fn left_questions(&self) -> Result<Vec<String>, BrainError> {
+        let minutes = self.cycle.deliberation_of_main()?.handoff_minutes;
+        let left = self.handoffs()?.into_iter().filter(|one| one.until.is_some());
+        let told = |one: Handoff| {
+            format!(
+                "the deliberation on {} waits for a person: question {} to the {}; answered within {minutes} minutes, its next run goes on with it: \
+                 `git brain deliberate --handoffs`",
+                one.goal,
+                one.id,
+                one.role.as_str()
+            )
+        };
+        Ok(left.map(told).collect())
     }
 
     /// Answers one of them with a JSON document.
@@ -401,8 +366,12 @@ impl Brain {
             });
         }
         match self.cycle.store.answer_handoff(id, answer.as_bytes())? {
-            true => Ok(()),
-            false => Err(BrainError::Usage {
+            Answered::Now => Ok(()),
+            Answered::Before => Err(BrainError::Usage {
+                message: format!("question {id} has its answer already"),
+                hint: Some("the first answer counts; `git brain deliberate --handoffs` lists what is open".to_owned()),
+            }),
+            Answered::NoQuestion => Err(BrainError::Usage {
                 message: format!("no question {id} waits"),
                 hint: Some("`git brain deliberate --handoffs` lists them".to_owned()),
             }),
@@ -510,7 +479,7 @@ fn debated(cycle: &CycleRecord) -> Vec<String> {
 }
 
 /// A gate that did not pass, with its figure.
-fn failure(gate: &GateResult) -> String {
+pub(super) fn failure(gate: &GateResult) -> String {
     let note = if gate.note.is_empty() { String::new() } else { format!(": {}", gate.note) };
     match gate.figure {
         Some(figure) => format!("{} ({figure} against {}{note})", gate.name, gate.threshold),

@@ -171,7 +171,7 @@ impl Brain {
         }
         let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
         let mut report = report(turned);
-        self.land_late(&merged_of(&report))?;
+        report.notes.extend(self.land_late(&merged_of(&report))?);
         self.archive_late(report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.as_str()))?;
         report.notes.extend(self.ask_councils()?);
         Ok(report)
@@ -192,8 +192,8 @@ impl Brain {
         };
         let turned = self.cycle.until_quiet_with(&RunBounds::default(), &mut bring, low, progress);
         while turned.is_err() && is_stored && inflow(progress)?.is_some() {}
-        let report = report(turned?);
-        self.land_late(&merged_of(&report))?;
+        let mut report = report(turned?);
+        report.notes.extend(self.land_late(&merged_of(&report))?);
         Ok(report)
     }
 

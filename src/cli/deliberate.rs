@@ -8,8 +8,8 @@ use super::args;
 use super::output::{safe, safe_line, say};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, CycleLine, DeliberateReport, DeliberateRequest, DeliberationEvent as Event, ForestReport, GateRecord,
-    OUT_OF_SAMPLE, Standing,
+    Brain, CycleLine, DeliberateReport, DeliberateRequest, DeliberationAction, DeliberationEvent as Event,
+    ExaminedReport, ForestReport, OUT_OF_SAMPLE, Standing,
 };
 use crate::limits::DELTA_BYTES;
 use crate::model::json::inline;
@@ -52,8 +52,18 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
     };
     // A cycle takes a minute: whoever sits before it sees where it is.
     let is_watched = std::io::stderr().is_terminal() && !session.out.is_json();
+    if let Some(waits) = brain.deliberation_under_way()? {
+        say(&waits);
+    }
     let watch = |event: &Event| {
-        if is_watched {
+        if event.action == DeliberationAction::HandoffRequest {
+            let (to, minutes) = (&event.outputs["to"], &event.outputs["minutes"]);
+            say(&format!(
+                "  a question to the {} about {} waits for a person, at most {minutes} minutes: git brain deliberate --handoffs",
+                to.as_str().unwrap_or_default(),
+                safe_line(&event.target)
+            ));
+        } else if is_watched {
             let action = inline(&event.action);
             say(&format!("  {:<9} {}  {}", event.role.as_str(), action.trim_matches('"'), event.target));
         }
@@ -67,8 +77,8 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
     Ok(0)
 }
 
-fn examined(record: &GateRecord) -> String {
-    let mut text = String::new();
+fn examined(report: &ExaminedReport) -> String {
+    let (record, mut text) = (&report.record, String::new());
     for name in &record.asked {
         let Some(gate) = record.gates.iter().find(|gate| gate.name == *name) else {
             text += &format!("  {:<7} {}\n", "open", safe_line(name));
@@ -79,6 +89,7 @@ fn examined(record: &GateRecord) -> String {
         let state = if gate.passed { "passed" } else { "failed" };
         text += &format!("  {state:<7} {:<17} {figure} against {}{note}\n", safe_line(name), gate.threshold);
     }
+    text.extend(report.notes.iter().map(|note| format!("note: {}\n", safe_line(note))));
     text
 }
 

@@ -3,7 +3,7 @@
 //! Agents run side by side, each on its own snapshot with its own view of the repository.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -239,6 +239,8 @@ impl Spawn {
                     initiative: this.job.agent.to_string(),
                     run: this.run.clone(),
                     limits: authority.1,
+                    waits: false,
+                    refused: BTreeSet::new(),
                 };
                 let live = told_live(store.common_dir());
                 let document = entered(&goal, &this.job, &cycle.deliberate(&question, &live)?);

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::classes::Class;
+use super::classes::{Class, classify};
 use super::events::{Action, Event};
 use super::forest::{Forest, validate};
-use super::record::{Amendment, CycleRecord};
+use super::likeness;
+use super::record::{Amendment, CycleRecord, ResultRecord, Standing};
 use super::roles::{Cast, Role};
 use super::seeds::{Features, Kept, Seed, rank};
 use super::sky::{Forecast, Weather};
-use super::tree::{Grown, Step};
+use super::tree::{Grown, Step, ToldStep};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::deliberation::Deliberation;
@@ -28,6 +29,8 @@ pub struct Setting<'a> {
     pub cast: &'a Cast,
     /// The forecast.
     pub forecast: &'a Forecast,
+    /// The hash of the rules: [`rules_of`].
+    pub rules: String,
     /// The hash of what each tree was measured on.
     pub evidence: &'a BTreeMap<String, String>,
     /// The clock.
@@ -36,20 +39,21 @@ pub struct Setting<'a> {
     pub initiative: &'a str,
 }
 
-/// The hash of gates and thresholds.
-pub fn rules_of(settings: &Deliberation) -> String {
+/// The hash of gates and thresholds, and of the files of their programs, whose own hash is `programs`; empty: they have none.
+pub fn rules_of(settings: &Deliberation, programs: &str) -> String {
     let text = json!({"gates": settings.gates, "gate": settings.gate}).to_string();
-    format!("{:016x}", crate::model::ids::hash_fields(&[text.as_bytes()]))
+    let fields = [text.as_bytes(), programs.as_bytes()];
+    format!("{:016x}", crate::model::ids::hash_fields(if programs.is_empty() { &fields[..1] } else { &fields }))
 }
 
 /// What a tree's candidates are judged on: its evidence, and the rules.
-pub fn judged_on(evidence: Option<&String>, settings: &Deliberation) -> String {
-    format!("{}-{}", evidence.map_or("", String::as_str), rules_of(settings))
+pub fn judged_on(evidence: Option<&String>, rules: &str) -> String {
+    format!("{}-{rules}", evidence.map_or("", String::as_str))
 }
 
 /// What became of the amendments that skeptics asked for: a person who changed the gates has answered them all.
-pub fn answers(before: &Forest, settings: &Deliberation) -> Vec<Value> {
-    let answer = match before.rules == rules_of(settings) {
+pub fn answers(before: &Forest, settings: &Deliberation, rules: &str) -> Vec<Value> {
+    let answer = match before.rules == rules {
         true => "open: the gates are as they were",
         false => "answered: the gates were changed",
     };
@@ -57,6 +61,48 @@ pub fn answers(before: &Forest, settings: &Deliberation) -> Vec<Value> {
     // They are asked for where a candidate passed every gate, and so would tell of hidden ones.
     let told_of = if settings.hides() { &[][..] } else { &before.amendments };
     told_of.iter().rev().take(limits::DELIBERATED_AMENDMENTS).map(told).collect()
+}
+
+/// The steps before any tree is asked: the forest was checked, attention divided, gardeners sent.
+pub fn opening(setting: &Setting<'_>) -> Vec<Event> {
+    let (before, sky) = (setting.before, setting.forecast);
+    let answers = answers(before, setting.settings, &setting.rules);
+    let weathers: BTreeMap<&String, Weather> = sky.trees.iter().map(|(id, sky)| (id, sky.weather)).collect();
+    let dispatch: BTreeMap<&String, f64> = sky.allocated().map(|(id, sky)| (id, sky.temperature)).collect();
+    let sent: Vec<&&String> = dispatch.keys().collect();
+    let steps = [
+        (
+            Role::Coordinator,
+            Action::ValidatePre,
+            json!({"cycle": before.cycle}),
+            json!({"faults": 0, "amendments": answers}),
+        ),
+        (Role::Meteorologist, Action::Route, json!({"monsoon": sky.monsoon}), json!(weathers)),
+        (Role::Coordinator, Action::GardenerParallelDispatch, json!({}), json!({"trees": sent, "dispatch": dispatch})),
+    ];
+    let told = |(role, action, inputs, outputs)| {
+        let step = Step { inputs, outputs, reason: String::new() };
+        let target = setting.goal.to_owned();
+        setting.event(ToldStep { agent: "rules".to_owned(), role, action, target, step })
+    };
+    steps.into_iter().map(told).collect()
+}
+
+impl Setting<'_> {
+    fn event(&self, told: ToldStep) -> Event {
+        Event {
+            ts: self.at,
+            agent: told.agent,
+            role: told.role,
+            action: told.action,
+            target: told.target,
+            inputs: told.step.inputs,
+            outputs: told.step.outputs,
+            reason: told.step.reason,
+            cycle: self.before.cycle + 1,
+            initiative: self.initiative.to_owned(),
+        }
+    }
 }
 
 /// Makes a cycle of what trees gave. The order of the trees does not matter.
@@ -67,63 +113,41 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     let (before, settings) = (setting.before, setting.settings);
     let cycle = before.cycle + 1;
     trees.sort_by(|a, b| a.tree.cmp(&b.tree));
-    let mut events = Vec::new();
-    let mut told = |agent: &str, role: Role, action: Action, target: &str, step: Step| {
-        events.push(Event {
-            ts: setting.at,
-            agent: agent.to_owned(),
-            role,
-            action,
-            target: target.to_owned(),
-            inputs: step.inputs,
-            outputs: step.outputs,
-            reason: step.reason,
-            cycle,
-            initiative: setting.initiative.to_owned(),
-        });
+    let mut events = opening(setting);
+    let mut told = |told: ToldStep| events.push(setting.event(told));
+    let rules = |action: Action, target: &str, inputs: Value, outputs: Value, reason: &str| ToldStep {
+        agent: "rules".to_owned(),
+        role: Role::Coordinator,
+        action,
+        target: target.to_owned(),
+        step: Step { inputs, outputs, reason: reason.to_owned() },
     };
-    let step = |inputs, outputs, reason: &str| Step { inputs, outputs, reason: reason.to_owned() };
-    told(
-        "rules",
-        Role::Coordinator,
-        Action::ValidatePre,
-        setting.goal,
-        step(json!({"cycle": before.cycle}), json!({"faults": 0, "amendments": answers(before, settings)}), ""),
-    );
-    let weathers: BTreeMap<&String, Weather> =
-        setting.forecast.trees.iter().map(|(id, sky)| (id, sky.weather)).collect();
-    told(
-        "rules",
-        Role::Meteorologist,
-        Action::Route,
-        setting.goal,
-        step(json!({"monsoon": setting.forecast.monsoon}), json!(weathers), ""),
-    );
-    let dispatch: BTreeMap<&String, f64> =
-        setting.forecast.allocated().map(|(id, sky)| (id, sky.temperature)).collect();
-    let sent: Vec<&&String> = dispatch.keys().collect();
-    told(
-        "rules",
-        Role::Coordinator,
-        Action::GardenerParallelDispatch,
-        setting.goal,
-        step(json!({}), json!({"trees": sent, "dispatch": dispatch}), ""),
-    );
+    // What this cycle promotes is not new any more for what comes after it.
+    let mut promoted: Vec<Value> = Vec::new();
     let (mut results, mut seeds, mut amendments) = (Vec::new(), before.seeds.clone(), Vec::new());
     let mut seen = std::collections::BTreeSet::new();
     for grown in trees {
         for told_by in grown.told {
-            told(&told_by.agent, told_by.role, told_by.action, &told_by.target, told_by.step);
+            told(told_by);
         }
         amendments.extend(grown.amendments);
         let of_tree = before.trees.get(&grown.tree);
         let option = of_tree.map_or(1.0, |tree| 1.0 - tree.deaths as f64 / tree.attempts.max(1) as f64);
-        for (result, judgement, kept) in grown.leaves {
+        for (mut result, judgement, kept) in grown.leaves {
             // Two trees may come to the same: the first by id has it.
             if before.closed.contains(&result.key) || !seen.insert(result.key.clone()) {
                 continue;
             }
+            if is_known_by(&mut result, before, &promoted) {
+                let why = "a fruit of the same cycle says so";
+                told(rules(Action::Classify, &result.key, json!({}), json!({"class": result.class}), why));
+            }
             let open = result.open_class(settings);
+            let carries =
+                if settings.hides() { open == Class::Fruit } else { result.standing() == Some(Standing::Promoted) };
+            if carries {
+                promoted.push(result.proposal.payload.clone());
+            }
             let kept = if open == Class::GoldenLeaf { Some(Kept::Golden) } else { kept };
             let known = seeds.iter().find(|seed| seed.key == result.key);
             let (since, from) = known.map_or((cycle, None), |seed| (seed.since, seed.from.clone()));
@@ -140,7 +164,11 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
                     kept,
                     score: features.score(),
                     since,
-                    judged_on: judged_on(setting.evidence.get(&result.tree), settings),
+                    judged_on: match result.record.as_ref().is_some_and(|record| record.is_undecided(settings)) {
+                        // Nobody has answered yet: it is asked about again.
+                        true => String::new(),
+                        false => judged_on(setting.evidence.get(&result.tree), &setting.rules),
+                    },
                 });
             }
             if result.record.is_some() || matches!(result.class, Class::SickLeaf | Class::DeadLeaf) {
@@ -154,25 +182,15 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     };
     let mut seeds = rank(seeds, is_closed, settings.seeds as usize);
     blow(&mut seeds, setting.forecast);
-    told(
-        "rules",
-        Role::Coordinator,
-        Action::RankAndRouteSeeds,
-        setting.goal,
-        step(json!({"before": before.seeds.len()}), json!({"after": seeds.len()}), ""),
-    );
+    let (was, is) = (json!({"before": before.seeds.len()}), json!({"after": seeds.len()}));
+    told(rules(Action::RankAndRouteSeeds, setting.goal, was, is, ""));
     let fruits = results.iter().filter(|result| result.class == Class::Fruit).count();
-    told(
-        "rules",
-        Role::Coordinator,
-        Action::ValidatePostSave,
-        setting.goal,
-        step(json!({"results": results.len()}), json!({"faults": 0, "fruits": fruits}), ""),
-    );
+    let (was, is) = (json!({"results": results.len()}), json!({"faults": 0, "fruits": fruits}));
+    told(rules(Action::ValidatePostSave, setting.goal, was, is, ""));
     let mut record = CycleRecord {
         cycle,
         cast: setting.cast.clone(),
-        rules: rules_of(settings),
+        rules: setting.rules.clone(),
         evidence: setting.evidence.clone(),
         forecast: setting.forecast.clone(),
         results,
@@ -184,6 +202,25 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     while !fits(&record) && record.seeds.pop().is_some() {}
     let faults = validate(before, &record);
     if faults.is_empty() { Ok(record) } else { Err(faults) }
+}
+
+/// Whether a candidate says what fruit of the same cycle says: then it is not new, and gets the class that follows from that.
+fn is_known_by(result: &mut ResultRecord, before: &Forest, promoted: &[Value]) -> bool {
+    let Some(record) = &mut result.record else { return false };
+    if !likeness_counts(&result.proposal.payload, promoted) {
+        return false;
+    }
+    let known: Vec<&Value> = before.promoted().chain(promoted).collect();
+    let share = likeness::known_share(&result.proposal.payload, &known, |_| false);
+    let was = result.class;
+    if record.enter_likeness(share) {
+        result.class = classify(record, result.is_sick);
+    }
+    result.class != was
+}
+
+fn likeness_counts(payload: &Value, promoted: &[Value]) -> bool {
+    promoted.iter().any(|other| likeness::overlaps(payload, other))
 }
 
 /// Whether a run can hold a cycle, with what its document has around it.

@@ -22,6 +22,8 @@ pub enum Action {
     DebateRound,
     /// A skeptic spoke about a hypothesis or a candidate.
     SkepticChallenge,
+    /// A diverger proposed alternatives.
+    Diverge,
     /// An inspector judged.
     Judge,
     /// The nursery decided.
@@ -36,6 +38,8 @@ pub enum Action {
     HandoffTimeout,
     /// Its answer was not of the form.
     HandoffSchemaViolation,
+    /// An aligner answered that is no handoff.
+    Align,
     /// A result got its class.
     Classify,
     /// Seeds were ranked and carried on.

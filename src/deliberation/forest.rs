@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
-use super::gates::{ExecutionMode, GATES, is_reserved};
+use super::gates::{ExecutionMode, GATES, SANITY, is_reserved};
 use super::record::{Amendment, CycleRecord, Standing};
 use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
@@ -67,7 +67,8 @@ pub struct Forest {
     pub rules: String,
     /// Fruits, by key.
     pub fruits: BTreeMap<String, Fruit>,
-    /// Keys that never come back: rejected, quarantined, dead or promoted.
+    /// Keys that never come back: rejected by the nursery, quarantined, or fruit that lands. What gates rejected is open again on other evidence, and by
+    /// other rules.
     pub closed: BTreeSet<String>,
     /// Where gates are hidden, the payloads that passed the others: newness is asked of these, because whether one was promoted is not told.
     #[serde(skip)]
@@ -109,7 +110,7 @@ impl Forest {
                 tree.dead = if result.open_class(settings) == Class::DeadLeaf { tree.dead + 1 } else { 0 };
             }
             let mut records = results.iter().filter_map(|result| result.record.as_ref());
-            tree.undecided = !settings.hides() && records.any(super::gates::GateRecord::lacks_alignment_alone);
+            tree.undecided = records.any(|record| record.is_undecided(settings));
             tree.burnt = results.iter().any(|result| result.class == Class::SickLeaf);
             tree.frozen = tree.frozen.saturating_sub(1);
             if cycle.forecast.trees.get(id).is_some_and(|sky| sky.freezes) {
@@ -121,7 +122,13 @@ impl Forest {
             let passed = cycle.results.iter().filter(|result| result.open_class(settings) == Class::Fruit);
             self.passed.get_or_insert_default().extend(passed.map(|result| result.proposal.payload.clone()));
         }
+        // What gates of before let through, and nothing landed of, is fruit of no gate any more.
+        if self.rules != cycle.rules {
+            self.fruits.retain(|_, fruit| fruit.figures.contains_key(SANITY));
+        }
         for result in &cycle.results {
+            // Measured again: the newest counts.
+            self.fruits.remove(&result.key);
             if result.closes(settings) {
                 self.closed.insert(result.key.clone());
             }

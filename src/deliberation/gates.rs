@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::deliberation::{Deliberation, Gates};
-use crate::model::ids::{hash_fields, splitmix};
+use crate::model::ids::splitmix;
 
 /// A built-in gate: name, whether it is hard, whether a mind answers it.
 pub const GATES: [(&str, bool, bool); 9] = [
@@ -12,7 +12,7 @@ pub const GATES: [(&str, bool, bool); 9] = [
     ("G3 percentile", true, false),
     (OUT_OF_SAMPLE, true, false),
     ("G5 turnover", true, false),
-    ("G6 novelty", true, false),
+    (NOVELTY, true, false),
     (ALIGNMENT, true, true),
     ("G8 decay", true, false),
     ("G9 cost", true, false),
@@ -28,6 +28,8 @@ pub fn is_reserved(name: &str) -> bool {
 pub const OUT_OF_SAMPLE: &str = "G4 out of sample";
 /// The gate that asks whether a delta can be applied.
 pub const SANITY: &str = "G1 sanity";
+/// The gate that asks whether a delta is new.
+pub const NOVELTY: &str = "G6 novelty";
 /// The gate that a mind answers.
 pub const ALIGNMENT: &str = "G7 alignment";
 
@@ -79,7 +81,7 @@ impl GateResult {
             "G2 effect" if figure == self.threshold => self.passed,
             OUT_OF_SAMPLE => figure > self.threshold,
             "G5 turnover" | "G9 cost" => figure <= self.threshold,
-            "G6 novelty" => figure < self.threshold,
+            NOVELTY => figure < self.threshold,
             _ => figure >= self.threshold,
         };
         if self.hard != *hard {
@@ -116,14 +118,15 @@ impl GateRecord {
         self.gates.iter().any(|gate| gate.name == name && !(gate.broken && gate.hard))
     }
 
-    /// The record as who proposes may know it: without gates that are hidden, and without what follows from them, which is whether the aligner was asked.
+    /// The record as proposers may know it: without gates that are hidden. Whether the aligner is asked, and what he is shown, follows from the others
+    /// alone ([`Self::asks_aligner`]), and so does his answer.
     #[must_use]
     pub fn without_hidden(&self, settings: &Deliberation) -> Self {
         if !settings.hides() {
             return self.clone();
         }
         let is_hidden = |name: &str| settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
-        let shows = |name: &str| name != ALIGNMENT && !is_hidden(name);
+        let shows = |name: &str| !is_hidden(name);
         let mut seen = self.clone();
         seen.asked.retain(|name| shows(name));
         seen.gates.retain(|gate| shows(&gate.name));
@@ -137,15 +140,43 @@ impl GateRecord {
 
     /// Whether every hard gate that has answered passed, and all but the handoff have.
     pub fn passes_all_but_alignment(&self) -> bool {
-        let others = self.asked.iter().filter(|name| *name != ALIGNMENT);
-        others.clone().count() > 0
-            && others.clone().all(|name| self.has_answered(name))
+        self.asked.iter().any(|name| name != ALIGNMENT) && self.awaits_alignment()
+    }
+
+    /// Whether the aligner is asked of it: nothing that is shown speaks against it. Asked of what passed the hidden gates alone, he would tell of them.
+    pub fn asks_aligner(&self, settings: &Deliberation) -> bool {
+        if settings.hides() {
+            self.without_hidden(settings).awaits_alignment()
+        } else {
+            self.passes_all_but_alignment()
+        }
+    }
+
+    /// Whether the answer of the aligner is missing, as far as proposers may know it.
+    pub fn is_undecided(&self, settings: &Deliberation) -> bool {
+        self.asks_aligner(settings) && !self.has_answered(ALIGNMENT) && self.asked.iter().any(|name| name == ALIGNMENT)
+    }
+
+    fn awaits_alignment(&self) -> bool {
+        self.asked.iter().filter(|name| *name != ALIGNMENT).all(|name| self.has_answered(name))
             && self.gates.iter().all(|gate| gate.passed || !gate.hard || gate.name == ALIGNMENT)
     }
 
     /// Whether every hard gate passed.
     pub fn passes(&self) -> bool {
         self.gates.iter().all(|gate| gate.passed || !gate.hard)
+    }
+
+    /// Enters how much of a candidate was promoted in the same cycle, by those that were judged before it. False: that changes nothing.
+    pub fn enter_likeness(&mut self, share: f64) -> bool {
+        let Some(gate) = self.gates.iter_mut().find(|gate| gate.name == NOVELTY) else { return false };
+        let share = rounded(share);
+        if gate.figure.is_none_or(|figure| figure >= share) {
+            return false;
+        }
+        (gate.figure, gate.passed) = (Some(share), share < gate.threshold);
+        gate.note = "a fruit of the same cycle says so".to_owned();
+        true
     }
 
     /// Enters the answer to the handoff; without one the record stays incomplete.
@@ -184,7 +215,7 @@ pub struct Measured {
     pub test: Vec<f64>,
     /// The share of the tree's weight that changes.
     pub turnover: Option<f64>,
-    /// The likeness to the most alike that was promoted.
+    /// The share of its facts that were promoted or are there.
     pub similarity: Option<f64>,
     /// The mean change of the older half after seven days and a sleep.
     pub later: Option<f64>,
@@ -216,7 +247,7 @@ pub fn judge(measured: &Measured, thresholds: &Gates, domain: String, candidate:
             "G3 percentile" => at_least(percentile, thresholds.percentile),
             OUT_OF_SAMPLE => above(test, thresholds.out_of_sample),
             "G5 turnover" => at_most(turnover, thresholds.turnover),
-            "G6 novelty" => below(similarity, thresholds.similarity),
+            NOVELTY => below(similarity, thresholds.similarity),
             "G8 decay" => at_least(left, thresholds.decay),
             _ => at_most(measured.bytes.map(|bytes| bytes as f64), thresholds.bytes as f64),
         };
@@ -290,19 +321,6 @@ pub fn percentile(effect: Option<f64>, random: &[f64]) -> Option<f64> {
     let below = random.iter().filter(|other| **other < effect).count() as f64;
     let equal = random.iter().filter(|other| **other == effect).count() as f64;
     Some(100.0 * (below + equal / 2.0) / random.len() as f64)
-}
-
-/// Likeness of two payloads: Jaccard's index of their operations.
-pub fn likeness(one: &serde_json::Value, other: &serde_json::Value) -> f64 {
-    let parts = |payload: &serde_json::Value| -> std::collections::BTreeSet<u64> {
-        match payload.get("ops").and_then(serde_json::Value::as_array) {
-            Some(ops) => ops.iter().map(|op| hash_fields(&[op.to_string().as_bytes()])).collect(),
-            None => std::iter::once(hash_fields(&[payload.to_string().as_bytes()])).collect(),
-        }
-    };
-    let (one, other) = (parts(one), parts(other));
-    let all = one.union(&other).count();
-    if all == 0 { 0.0 } else { one.intersection(&other).count() as f64 / all as f64 }
 }
 
 #[cfg(test)]

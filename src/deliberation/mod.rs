@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Pure. [`forest`] is what all cycles of a goal have left, and the validator; [`weather`] divides attention; [`roles`] says who plays, and that
-//! gardener and skeptic are of two families; [`tree`] is the debate of one tree; [`verdict`] the forms of what minds say; [`nursery`], [`gates`],
+//! gardener and skeptic are of two families; [`tree`] is the debate of one tree; [`wants`] what it asks for; [`verdict`] the forms of what minds say, [`held`] how an answer is held to one; [`likeness`] says what is new; [`nursery`], [`gates`],
 //! [`classes`] and [`seeds`] judge; [`cycle`] puts together what trees gave; [`record`] and [`sky`] are what is stored; [`events`] tells every step; [`trial`] is what built-in gates measure
 //! on, and [`reflex`] the minds that need no model.
 //!
@@ -18,6 +18,8 @@ pub mod cycle;
 pub mod events;
 pub mod forest;
 pub mod gates;
+pub mod held;
+pub mod likeness;
 pub mod nursery;
 pub mod record;
 pub mod reflex;
@@ -26,7 +28,10 @@ pub mod seeds;
 pub mod sky;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_again;
 pub mod tree;
 pub mod trial;
 pub mod verdict;
+pub mod wants;
 pub mod weather;

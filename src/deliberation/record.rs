@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
 use super::events::Event;
-use super::gates::{ALIGNMENT, GateRecord};
+use super::gates::{ALIGNMENT, GateRecord, SANITY};
 use super::nursery::Report;
-use super::roles::Cast;
+use super::roles::{Cast, Role};
 use super::seeds::Seed;
 use super::sky::Forecast;
 use super::verdict::{Proposal, Verdict};
@@ -20,6 +20,9 @@ use crate::model::deliberation::Deliberation;
 pub struct ResultRecord {
     /// The proposal's key.
     pub key: String,
+    /// The role that proposed it; absent: the gardener.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Role>,
     /// Its tree.
     pub tree: String,
     /// The proposal.
@@ -53,10 +56,28 @@ pub enum Standing {
 }
 
 impl ResultRecord {
-    /// Whether it never comes back. A candidate that passed all that is shown is closed, whatever a hidden gate said.
+    /// Whether it never comes back: what leaked, what the nursery rejected, and what landed or may land. What gates of other rules or on other evidence
+    /// rejected is open again. A candidate that passed all that is shown is closed, whatever a hidden gate said.
     pub fn closes(&self, settings: &Deliberation) -> bool {
-        let ends = matches!(self.open_class(settings), Class::Fruit | Class::DeadLeaf | Class::SickLeaf);
-        self.class == Class::Fruit || ends
+        match self.open_class(settings) {
+            Class::SickLeaf => true,
+            Class::DeadLeaf => self.record.is_none(),
+            Class::Fruit => self.is_on_brain(),
+            _ => false,
+        }
+    }
+
+    /// Whether the gates of the brain were asked about it, so that it lands where it is fruit.
+    pub fn is_on_brain(&self) -> bool {
+        self.record.as_ref().is_some_and(|record| record.asked.iter().any(|name| name == SANITY))
+    }
+
+    /// Whether it was measured, and every gate and the aligner answered, as far as proposers may know it: then on the same evidence by the same rules it
+    /// is not measured again.
+    pub fn is_measured(&self, settings: &Deliberation) -> bool {
+        let has_answers =
+            |record: &GateRecord| !record.is_undecided(settings) && record.gates.iter().all(|gate| !gate.broken);
+        self.record.as_ref().is_some_and(has_answers)
     }
 
     /// Its class as who proposes may know it: where gates are hidden, by the others alone. What proposers see, their share, their temperature and
@@ -65,7 +86,12 @@ impl ResultRecord {
         match &self.record {
             Some(record) if settings.hides() => {
                 let seen = record.without_hidden(settings);
-                if seen.gates.is_empty() { Class::NormalLeaf } else { classify(&seen, self.is_sick) }
+                let shows_nothing = seen.asked.iter().all(|name| name == ALIGNMENT);
+                match (shows_nothing, record.is_undecided(settings)) {
+                    (true, true) => Class::GoldenLeaf,
+                    (true, false) => Class::NormalLeaf,
+                    _ => classify(&seen, self.is_sick),
+                }
             }
             _ => self.class,
         }

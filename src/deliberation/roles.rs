@@ -144,7 +144,7 @@ impl Cast {
         let Some(skeptic) = &self.skeptic else { return Ok(()) };
         let known = |role, member: &Member| {
             let family = member.family.as_deref().map(|family| family.trim().to_lowercase());
-            let family = family.filter(|family| !family.is_empty());
+            let family = family.filter(|family| !["", "unknown"].contains(&family.as_str()));
             family.ok_or_else(|| CastError::NoFamily { role, mind: member.mind.clone() })
         };
         let (mines, attacks) = (known("gardener", &self.gardener)?, known("skeptic", skeptic)?);

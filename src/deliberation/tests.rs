@@ -22,7 +22,7 @@ use crate::model::ids::splitmix;
 
 /// Minds that answer by the seed of a proposal, so that the same proposal gets the same answer wherever it is asked about.
 #[derive(Clone, Copy)]
-struct Minds {
+pub(super) struct Minds {
     seed: u64,
     /// What the skeptic says of candidates: `None`: as of hypotheses.
     second: Option<Decision>,
@@ -48,7 +48,7 @@ impl Minds {
         }
     }
 
-    fn record(self, tree: &str, proposal: &Proposal) -> GateRecord {
+    pub fn record(self, tree: &str, proposal: &Proposal) -> GateRecord {
         let n = self.number("gates", proposal);
         let gates = GATES.iter().filter(|(.., handoff)| !handoff).enumerate().map(|(at, (name, hard, _))| {
             // Half of them pass everything.
@@ -78,7 +78,7 @@ impl Minds {
         }
     }
 
-    fn answer(self, tree: &str, want: &Want, asked: &mut u64) -> Told {
+    pub fn answer(self, tree: &str, want: &Want, asked: &mut u64) -> Told {
         *asked += 1;
         match want {
             Want::Mine { count, .. } => {
@@ -134,25 +134,31 @@ impl Minds {
     }
 }
 
-fn proposal(name: &str) -> Proposal {
+pub(super) fn proposal(name: &str) -> Proposal {
     let mechanism = Mechanism { name: name.into(), intuition: "it did".into(), ..Mechanism::default() };
     Proposal { mechanism, payload: json!({"ops": [{"op": "connect", "from": name}]}) }
 }
 
-fn settings() -> Deliberation {
+pub(super) fn settings() -> Deliberation {
     Deliberation { diverger: "reflex-structural".into(), ..Deliberation::default() }
 }
 
-fn cast(settings: &Deliberation) -> Cast {
+pub(super) fn cast(settings: &Deliberation) -> Cast {
     Cast::of(settings, |mind| if mind == "nobody" { Err(()) } else { Ok(Some(mind.to_owned())) }).unwrap()
 }
 
-fn names(count: usize) -> Vec<String> {
+pub(super) fn names(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("tree-{n}")).collect()
 }
 
 /// Runs a cycle, the trees side by side in an order that `turn` chooses.
-fn cycle(minds: Minds, before: &Forest, trees: &[String], settings: &Deliberation, turn: u64) -> CycleRecord {
+pub(super) fn cycle(
+    minds: Minds,
+    before: &Forest,
+    trees: &[String],
+    settings: &Deliberation,
+    turn: u64,
+) -> CycleRecord {
     let (cast, sky) = (cast(settings), forecast(before, trees, settings));
     let mut open: Vec<(String, TreeDeliberation)> = sky
         .allocated()
@@ -178,6 +184,7 @@ fn cycle(minds: Minds, before: &Forest, trees: &[String], settings: &Deliberatio
         settings,
         cast: &cast,
         forecast: &sky,
+        rules: rules_of(settings, ""),
         evidence: &evidence,
         at: Stamp::from_unix(0),
         initiative: "person",
@@ -185,7 +192,7 @@ fn cycle(minds: Minds, before: &Forest, trees: &[String], settings: &Deliberatio
     conclude(&setting, grown).unwrap()
 }
 
-fn minds(seed: u64) -> Minds {
+pub(super) fn minds(seed: u64) -> Minds {
     Minds { seed, second: None, mode: ExecutionMode::ToolExecuted }
 }
 
@@ -544,7 +551,7 @@ fn no_share_rounds_to_nothing_and_temperatures_follow_ids() {
 fn thresholds_are_part_of_what_a_cycle_says_it_was_judged_by() {
     let mut other = Deliberation::default();
     other.gates.percentile = 50.0;
-    assert_ne!(rules_of(&Deliberation::default()), rules_of(&other));
+    assert_ne!(rules_of(&Deliberation::default(), ""), rules_of(&other, ""));
 }
 
 #[test]
@@ -554,7 +561,7 @@ fn an_amendment_is_told_to_the_next_cycle_until_a_person_has_changed_the_gates()
     let made = (0..64).map(|seed| cycle(damns(seed), &Forest::default(), &trees, &settings, 1));
     let first = made.into_iter().find(|made| !made.amendments.is_empty()).unwrap();
     let forest = Forest::default().with(&first, &settings);
-    let told = answers(&forest, &settings);
+    let told = answers(&forest, &settings, &rules_of(&settings, ""));
     assert_eq!(told.len(), first.amendments.len().min(crate::limits::DELIBERATED_AMENDMENTS));
     assert!(told[0]["answer"].as_str().unwrap().starts_with("open"));
     let next = cycle(minds(1), &forest, &trees, &settings, 1);
@@ -562,9 +569,9 @@ fn an_amendment_is_told_to_the_next_cycle_until_a_person_has_changed_the_gates()
     assert_eq!(pre.outputs["amendments"], json!(told));
     let mut changed = settings.clone();
     changed.gates.percentile = 99.0;
-    assert!(answers(&forest, &changed)[0]["answer"].as_str().unwrap().starts_with("answered"));
+    assert!(answers(&forest, &changed, &rules_of(&changed, ""))[0]["answer"].as_str().unwrap().starts_with("answered"));
     let after = forest.with(&cycle(minds(1), &Forest::default(), &trees, &changed, 1), &changed);
-    assert!(after.amendments.is_empty() || after.rules == rules_of(&changed));
+    assert!(after.amendments.is_empty() || after.rules == rules_of(&changed, ""));
     assert!(after.amendments.iter().all(|one| !first.amendments.contains(one)), "answered once");
 }
 

@@ -15,77 +15,14 @@ use serde_json::{Value, json};
 use super::classes::{Class, classify};
 use super::events::Action;
 use super::gates::GateRecord;
+use super::likeness;
 use super::nursery::{Fate, Report, nurse};
 use super::record::{Amendment, ResultRecord};
 use super::roles::{Cast, Role};
 use super::seeds::Kept;
 use super::verdict::{Alignment, Decision, Judgement, Proposal, Verdict};
+pub use super::wants::{Told, Unanswered, Want};
 use crate::model::deliberation::{Deliberation, Severity};
-
-/// What a tree wants next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Want {
-    /// So many proposals, at a temperature.
-    Mine {
-        /// How many.
-        count: usize,
-        /// The gardener's temperature.
-        temperature: f64,
-    },
-    /// A verdict on each hypothesis.
-    Critique(Vec<Proposal>),
-    /// For each hypothesis another one, given what is weak in it, and what was refused before.
-    Revise {
-        /// The hypotheses.
-        of: Vec<(Proposal, Vec<String>)>,
-        /// What skeptics refused in earlier rounds, and what was culled.
-        refused: Vec<(Proposal, Vec<String>)>,
-    },
-    /// Alternatives to what survived.
-    Diverge(Vec<Proposal>),
-    /// A judgement on each hypothesis.
-    Inspect(Vec<Proposal>),
-    /// A gate record of each sprout.
-    Examine(Vec<Proposal>),
-    /// A verdict on each candidate that passed: recorded, and nothing else.
-    Challenge(Vec<(Proposal, GateRecord)>),
-    /// An alignment of each of them.
-    Align(Vec<(Proposal, GateRecord)>),
-    /// Nothing: it is done.
-    Done,
-}
-
-/// What came of a want.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Told {
-    /// Proposals, of a gardener or a diverger.
-    Proposals(Vec<Proposal>),
-    /// Verdicts, one each.
-    Verdicts(Vec<Verdict>),
-    /// Replacements, one each; `None`: the gardener has none, and the hypothesis stays.
-    Replacements(Vec<Option<Proposal>>),
-    /// Judgements, one each; `None`: the inspector's answer had no form.
-    Judgements(Vec<Option<Judgement>>),
-    /// Gate records, one each.
-    Records(Vec<GateRecord>),
-    /// Alignments, one each, or why there is none.
-    Alignments(Vec<Result<Alignment, Unanswered>>),
-    /// A handoff of alternatives was not answered in time.
-    TimedOut,
-    /// A gardener or a diverger answered in another form.
-    Malformed(String),
-    /// The mind of a role cannot be reached.
-    Unreachable(Role, String),
-}
-
-/// Why a question has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unanswered {
-    /// Nobody answered in time.
-    TimedOut,
-    /// The answer has another form.
-    Malformed(String),
-}
 
 /// Why a tree ended without results: then the cycle does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -145,6 +82,8 @@ pub struct Grown {
 #[derive(Clone, Debug)]
 struct Hypothesis {
     proposal: Proposal,
+    /// The gardener, or the diverger.
+    by: Role,
     /// True once a skeptic let it proceed, or there is no more to say of it.
     is_settled: bool,
     uncritiqued: bool,
@@ -157,7 +96,7 @@ pub struct TreeDeliberation {
     tree: String,
     rounds: u32,
     cull: Severity,
-    least_alignment: u32,
+    settings: Deliberation,
     cast: Cast,
     closed: BTreeSet<String>,
     round: u32,
@@ -182,13 +121,14 @@ impl TreeDeliberation {
     ) -> Self {
         let share = share as usize;
         // Half of a share at most comes from the bank, so that something new is tried.
-        let hypotheses: Vec<Hypothesis> = seeds.into_iter().take(share / 2).map(Hypothesis::new).collect();
+        let hypotheses: Vec<Hypothesis> =
+            seeds.into_iter().take(share / 2).map(|seed| Hypothesis::new(seed, Role::Gardener)).collect();
         let count = share - hypotheses.len();
         Self {
             tree: tree.to_owned(),
             rounds: if cast.skeptic.is_some() { settings.max_debate_rounds } else { 0 },
             cull: settings.cull_severity,
-            least_alignment: settings.gates.alignment,
+            settings: settings.clone(),
             cast: cast.clone(),
             closed: closed.clone(),
             round: 0,
@@ -266,6 +206,7 @@ impl TreeDeliberation {
             };
             let result = ResultRecord {
                 key: hypothesis.proposal.key(),
+                by: (hypothesis.by != Role::Gardener).then_some(hypothesis.by),
                 tree: self.tree.clone(),
                 proposal: hypothesis.proposal,
                 uncritiqued: hypothesis.uncritiqued,
@@ -294,11 +235,11 @@ impl TreeDeliberation {
     }
 
     /// A new hypothesis, unless it is here already or never comes back.
-    fn add(&mut self, proposal: Proposal) -> bool {
-        let key = proposal.key();
-        let is_new = !self.closed.contains(&key) && self.hypotheses.iter().all(|one| one.proposal.key() != key);
+    fn add(&mut self, proposal: Proposal, by: Role) -> bool {
+        let is_same = |one: &Hypothesis| likeness::is_same(&one.proposal.payload, &proposal.payload);
+        let is_new = !self.closed.contains(&proposal.key()) && !self.hypotheses.iter().any(is_same);
         if is_new {
-            self.hypotheses.push(Hypothesis::new(proposal));
+            self.hypotheses.push(Hypothesis::new(proposal, by));
         }
         is_new
     }
@@ -306,7 +247,8 @@ impl TreeDeliberation {
     fn mined(&mut self, count: usize, temperature: f64, proposals: Vec<Proposal>, why: &str) {
         let seeds = self.hypotheses.len();
         let (said, all) = (proposals.len().min(count), self.hypotheses.len());
-        let new = proposals.into_iter().take(count).filter(|proposal| self.add(proposal.clone())).count();
+        let new =
+            proposals.into_iter().take(count).filter(|proposal| self.add(proposal.clone(), Role::Gardener)).count();
         let tree = self.tree.clone();
         let why = match (why.is_empty(), new + all) {
             (true, 0) if said > 0 => {
@@ -389,14 +331,14 @@ impl TreeDeliberation {
             }
             let Some(replacement) = replacements.next() else { break };
             let is_new = |proposal: &Proposal| {
-                let key = proposal.key();
-                !self.closed.contains(&key)
-                    && self.hypotheses.iter().all(|one| one.proposal.key() != key)
-                    && self.refused.iter().all(|(one, _)| one.key() != key)
+                let is_same = |one: &Proposal| likeness::is_same(&one.payload, &proposal.payload);
+                !self.closed.contains(&proposal.key())
+                    && !self.hypotheses.iter().any(|one| is_same(&one.proposal))
+                    && !self.refused.iter().any(|(one, _)| is_same(one))
             };
             match replacement.filter(is_new) {
                 Some(proposal) => {
-                    let new = Hypothesis { uncritiqued: is_last, ..Hypothesis::new(proposal) };
+                    let new = Hypothesis { uncritiqued: is_last, ..Hypothesis::new(proposal, Role::Gardener) };
                     let old = std::mem::replace(&mut self.hypotheses[at], new);
                     self.refused.push((old.proposal, old.weaknesses));
                 }
@@ -416,7 +358,12 @@ impl TreeDeliberation {
             let tree = self.tree.clone();
             if self.hands_off(Role::Diverger) {
                 let inputs = json!({"hypotheses": self.hypotheses.len()});
-                self.enter(Role::Coordinator, Action::HandoffRequest, &tree, (inputs, json!({"to": "diverger"}), ""));
+                self.enter(
+                    Role::Coordinator,
+                    Action::HandoffRequest,
+                    &tree,
+                    (inputs, self.question_to("diverger"), ""),
+                );
             }
             self.want = Want::Diverge(self.proposals());
         } else {
@@ -431,11 +378,14 @@ impl TreeDeliberation {
 
     fn diverged(&mut self, asked: usize, more: Vec<Proposal>) {
         let tree = self.tree.clone();
-        let new = more.into_iter().filter(|proposal| self.add(proposal.clone())).count();
-        if self.hands_off(Role::Diverger) {
-            let told = (json!({"hypotheses": asked}), json!({"new": new}), "");
-            self.enter(Role::Diverger, Action::HandoffResponse, &tree, told);
-        }
+        let added = |proposal: Proposal| {
+            let name = proposal.mechanism.name.clone();
+            self.add(proposal, Role::Diverger).then_some(name)
+        };
+        let names: Vec<String> = more.into_iter().filter_map(added).collect();
+        let action = if self.hands_off(Role::Diverger) { Action::HandoffResponse } else { Action::Diverge };
+        let told = (json!({"hypotheses": asked}), json!({"new": names.len(), "hypotheses": names}), "");
+        self.enter(Role::Diverger, action, &tree, told);
         self.inspect();
     }
 
@@ -489,10 +439,9 @@ impl TreeDeliberation {
             self.enter(Role::Examiner, Action::Evaluate, &key, told);
             self.records.push((at, record, Vec::new()));
         }
-        match (self.candidates().is_empty(), self.cast.skeptic.is_some()) {
-            (true, _) => self.classes(),
-            (false, true) => self.want = Want::Challenge(self.candidates()),
-            (false, false) => self.align(),
+        match !self.candidates().is_empty() && self.cast.skeptic.is_some() {
+            true => self.want = Want::Challenge(self.candidates()),
+            false => self.align(),
         }
     }
 
@@ -521,33 +470,42 @@ impl TreeDeliberation {
 
     fn align(&mut self) {
         if self.hands_off(Role::Aligner) {
-            for (_, record) in self.candidates() {
-                self.enter(
-                    Role::Coordinator,
-                    Action::HandoffRequest,
-                    &record.candidate,
-                    (json!({}), json!({"to": "aligner"}), ""),
-                );
+            for (_, record) in self.to_align() {
+                let told = (json!({}), self.question_to("aligner"), "");
+                self.enter(Role::Coordinator, Action::HandoffRequest, &record.candidate, told);
             }
         }
-        self.want = Want::Align(self.candidates());
+        self.want = match self.to_align() {
+            none if none.is_empty() => return self.classes(),
+            some => Want::Align(some),
+        };
+    }
+
+    fn question_to(&self, role: &str) -> Value {
+        json!({"to": role, "minutes": self.settings.handoff_minutes})
+    }
+
+    /// Those that the aligner is asked of, as he sees them: where gates are hidden, all that pass the others, without the hidden ones.
+    fn to_align(&self) -> Vec<(Proposal, GateRecord)> {
+        let asked = self.records.iter().filter(|(_, record, _)| record.asks_aligner(&self.settings));
+        let shown = |record: &GateRecord| record.without_hidden(&self.settings);
+        asked.map(|(at, record, _)| (self.judged[*at].0.proposal.clone(), shown(record))).collect()
     }
 
     fn aligned(&mut self, alignments: Vec<Result<Alignment, Unanswered>>) {
         let is_handoff = self.hands_off(Role::Aligner);
         let candidates: Vec<usize> =
-            (0..self.records.len()).filter(|n| self.records[*n].1.passes_all_but_alignment()).collect();
+            (0..self.records.len()).filter(|n| self.records[*n].1.asks_aligner(&self.settings)).collect();
         for (n, alignment) in candidates.into_iter().zip(alignments) {
             let key = self.records[n].1.candidate.clone();
+            let answered = if is_handoff { Action::HandoffResponse } else { Action::Align };
             let (action, score, reason) = match alignment {
-                Ok(one) => (Action::HandoffResponse, Some(one.score), one.reason),
+                Ok(one) => (answered, Some(one.score), one.reason),
                 Err(Unanswered::TimedOut) => (Action::HandoffTimeout, None, String::new()),
                 Err(Unanswered::Malformed(why)) => (Action::HandoffSchemaViolation, None, why),
             };
-            if is_handoff || score.is_none() {
-                self.enter(Role::Aligner, action, &key, (json!({}), json!({"score": score}), &reason));
-            }
-            self.records[n].1.align(score, self.least_alignment, &reason);
+            self.enter(Role::Aligner, action, &key, (json!({}), json!({"score": score}), &reason));
+            self.records[n].1.align(score, self.settings.gates.alignment, &reason);
         }
         self.classes();
     }
@@ -566,22 +524,7 @@ impl TreeDeliberation {
 pub const HANDOFF: &str = "handoff";
 
 impl Hypothesis {
-    fn new(proposal: Proposal) -> Self {
-        Self { proposal, is_settled: false, uncritiqued: false, weaknesses: Vec::new() }
-    }
-}
-
-impl Want {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Mine { .. } => "proposals",
-            Self::Critique(_) | Self::Challenge(_) => "verdicts",
-            Self::Revise { .. } => "replacements",
-            Self::Diverge(_) => "alternatives",
-            Self::Inspect(_) => "judgements",
-            Self::Examine(_) => "gate records",
-            Self::Align(_) => "alignments",
-            Self::Done => "nothing",
-        }
+    fn new(proposal: Proposal, by: Role) -> Self {
+        Self { proposal, by, is_settled: false, uncritiqued: false, weaknesses: Vec::new() }
     }
 }

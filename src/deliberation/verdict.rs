@@ -40,12 +40,7 @@ pub struct Proposal {
 impl Proposal {
     /// What keeps its payload out, if anything does: a cycle must be read by everybody who has it.
     pub fn too_large(&self) -> Option<String> {
-        let bytes = self.payload.to_string().len();
-        if bytes > limits::DELIBERATED_PAYLOAD_BYTES {
-            return Some(format!("payload has {bytes} bytes, and {} fit", limits::DELIBERATED_PAYLOAD_BYTES));
-        }
-        (depth(&self.payload) > limits::DELIBERATED_PAYLOAD_DEPTH)
-            .then(|| format!("payload is nested deeper than {}", limits::DELIBERATED_PAYLOAD_DEPTH))
+        too_large(&self.payload)
     }
 
     /// Its identity: equal payloads are the same proposal, whatever is said of them.
@@ -129,6 +124,16 @@ pub struct Malformed {
     pub field: String,
     /// What is wrong.
     pub message: String,
+}
+
+/// What keeps a payload out of a cycle, if its size does.
+pub fn too_large(payload: &Value) -> Option<String> {
+    let bytes = payload.to_string().len();
+    if bytes > limits::DELIBERATED_PAYLOAD_BYTES {
+        return Some(format!("payload has {bytes} bytes, and {} fit", limits::DELIBERATED_PAYLOAD_BYTES));
+    }
+    (depth(payload) > limits::DELIBERATED_PAYLOAD_DEPTH)
+        .then(|| format!("payload is nested deeper than {}", limits::DELIBERATED_PAYLOAD_DEPTH))
 }
 
 /// How deep a document is nested.

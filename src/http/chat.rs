@@ -156,7 +156,7 @@ pub(super) async fn answer_handoff(State(shared): State<Shared>, request: Reques
     })
     .await?
     .then(|| Json(json!({"id": id})))
-    .ok_or_else(|| Failure::of(StatusCode::NOT_FOUND, "no question waits under this id"))
+    .ok_or_else(|| Failure::of(StatusCode::NOT_FOUND, "no question waits under this id, or it has its answer"))
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

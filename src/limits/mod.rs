@@ -64,6 +64,12 @@ pub const DELIBERATED_AMENDMENTS: usize = 8;
 pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 /// How deep that is nested: a cycle's file holds it some levels down, and is read to [`JSON_DEPTH`].
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
+/// Files that gates of a deliberation may read: each is hashed before every cycle.
+pub const GATE_FILES: usize = 4_096;
+/// Bytes of them: a second of hashing.
+pub const GATE_DATA_BYTES: u64 = 512 << 20;
+/// Bytes of such a file that are read at once.
+pub const GATE_PIECE_BYTES: usize = 1 << 20;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
 /// Longest case, action or effect of a seed of wisdom, bytes: a sentence, because dozens are told at once.

@@ -225,6 +225,18 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(file.persist(path).map(drop)?)
 }
 
+/// The same for a file that must not be there yet; false: it is, and stays as it is.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = tempfile::Builder::new().prefix("tmp-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Ok(true),
+        Err(failed) if failed.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(failed) => Err(failed.error),
+    }
+}
+
 /// The key of a tree's snapshot: its id.
 pub fn key_of(tree: TreeId) -> Key {
     tree.0.as_bytes().try_into().unwrap_or_default()

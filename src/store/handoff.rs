@@ -2,11 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::cache::write_whole;
+use super::cache::{write_new, write_whole};
 use super::{Store, StoreError};
 
 /// Longest answer that is read, bytes.
 const ANSWER_BYTES: u64 = 1 << 20;
+
+/// What became of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It is there.
+    Now,
+    /// Another answer was there, and counts.
+    Before,
+    /// There is no question of that id.
+    NoQuestion,
+}
 
 impl Store {
     fn live_file(&self) -> PathBuf {
@@ -49,16 +60,18 @@ impl Store {
             .map_err(|e| StoreError::file(&path)(e))
     }
 
-    /// Answers a question; false: there is none of that id.
-    pub fn answer_handoff(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+    /// Answers a question, unless it has an answer.
+    pub fn answer_handoff(&self, id: &str, answer: &[u8]) -> Result<Answered, StoreError> {
         let folder = self.handoff_dir();
         let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !is_name || !folder.join(format!("{id}.json")).is_file() {
-            return Ok(false);
+            return Ok(Answered::NoQuestion);
         }
         let path = folder.join(format!("{id}.answer.json"));
-        write_whole(&path, answer).map_err(|e| StoreError::file(&path)(e))?;
-        Ok(true)
+        match write_new(&path, answer).map_err(|e| StoreError::file(&path)(e))? {
+            true => Ok(Answered::Now),
+            false => Ok(Answered::Before),
+        }
     }
 
     /// The answer to a question, if it has come.

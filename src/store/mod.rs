@@ -25,7 +25,7 @@ mod disk;
 mod driver;
 mod error;
 mod guard;
-mod handoff;
+pub mod handoff;
 mod health;
 mod history;
 mod hooks;

@@ -9,11 +9,13 @@ use crate::activation::recall::{Filters, answer};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot};
 use crate::cycle::{Cycle, CycleError};
-use crate::deliberation::gates::{MEASURED, Measured, likeness, mean};
+use crate::deliberation::gates::{MEASURED, Measured, mean};
+use crate::deliberation::likeness::known_share;
 use crate::deliberation::trial::{ANSWERS, Evidence, Memory, Probe};
+use crate::deliberation::verdict::too_large;
 use crate::delta::{self, Applied, Author, Document, Limits};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId, splitmix};
+use crate::model::ids::{NeuronId, RunId, concept_id, splitmix};
 use crate::model::neuron::Connection;
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 use crate::store::{CommitId, TreeId};
@@ -92,6 +94,9 @@ impl<'c> Bench<'c> {
 
     /// What a payload does to the network; the error is a sentence.
     fn applied(&self, payload: &Value) -> Result<Applied, String> {
+        if let Some(why) = too_large(payload) {
+            return Err(why);
+        }
         let document = Document::parse(payload.to_string().as_bytes(), "the payload").map_err(|e| e.to_string())?;
         if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
             return Err(format!("the gates cannot measure {}: a candidate may {}", op.name(), MEASURED.join(", ")));
@@ -169,9 +174,30 @@ impl<'c> Bench<'c> {
             train: differences,
             random,
             turnover: Some(self.turnover(&applied)),
-            similarity: Some(promoted.iter().map(|other| likeness(payload, other)).fold(0.0, f64::max)),
+            similarity: Some(known_share(payload, promoted, |op| self.is_there(op))),
             later: mean(&kept),
             bytes: Some(growth(&applied)),
+        }
+    }
+
+    /// Whether the brain has what an operation would make.
+    fn is_there(&self, op: &Value) -> bool {
+        let network = TreeNetwork::remembering(&self.cycle.store, self.tree, &self.cycle.shared.neurons);
+        let text = |field: &str| op.get(field).and_then(Value::as_str);
+        let neuron = |id: &NeuronId| network.neuron(id).ok().flatten();
+        let named = |field: &str| text(field).and_then(|id| NeuronId::parse(id).ok());
+        match text("op") {
+            Some("connect") => named("from").and_then(|id| neuron(&id)).is_some_and(|from| {
+                let is_it = |tie: &Connection| {
+                    Some(tie.target.as_str()) == text("to") && Some(tie.link.to_string().as_str()) == text("type")
+                };
+                from.connections.iter().any(is_it)
+            }),
+            Some("create") => {
+                let id = named("id").or_else(|| text("concept").map(concept_id));
+                id.is_some_and(|id| neuron(&id).is_some())
+            }
+            _ => false,
         }
     }
 

@@ -2,24 +2,25 @@
 //! bench and of gates that are programs. Nothing is written here: the caller commits the cycle in one run.
 
 mod bench;
+mod examine;
 mod handoff;
 mod minds;
 mod past;
+mod programs;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
-use crate::deliberation::cycle::{Setting, answers, conclude, judged_on};
+use crate::deliberation::cycle::{Setting, answers, conclude, judged_on, opening, rules_of};
 use crate::deliberation::events::Event;
 use crate::deliberation::forest::{Forest, read_cycle};
-use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
-use crate::deliberation::record::{CycleRecord, ResultRecord};
+use crate::deliberation::gates::GateRecord;
+use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
 use crate::deliberation::sky::Forecast;
 use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Unanswered, Want};
@@ -27,16 +28,18 @@ use crate::deliberation::verdict::Proposal;
 use crate::deliberation::weather::forecast;
 use crate::delta::Limits;
 use crate::limits;
+use crate::model::deliberation::Deliberation;
 use crate::model::deliberation::DeliberationCycle;
-use crate::model::deliberation::{Deliberation, UserGate};
-use crate::model::ids::{AgentName, NeuronId, RunId, concept_id, hash_fields};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id};
 use crate::model::json as model_json;
 use crate::model::layout::Place;
 use crate::model::{Kind, layout};
 use crate::store::{CommitId, TreeId};
 use bench::Bench;
+use examine::Examined;
 pub use handoff::Handoff;
-use minds::{Silent, Topic, run_program, seed_of};
+use minds::{Silent, Topic, seed_of};
+use programs::Programs;
 
 /// What is told of each step of a tree as it is taken, by whichever thread takes it.
 pub type Watch<'a> = &'a (dyn Fn(&Event) + Sync);
@@ -65,6 +68,10 @@ pub struct Question {
     pub run: RunId,
     /// What that run's agent may do; `None`: a person.
     pub limits: Option<Limits>,
+    /// Whether it waits for handoffs. A run of an agent holds the loop, and does not: its questions stay, and a later run finds the answers.
+    pub waits: bool,
+    /// Keys of fruit that failed when it was measured again: no fruit.
+    pub refused: BTreeSet<String>,
 }
 
 impl Cycle {
@@ -129,12 +136,25 @@ impl Cycle {
             model => models.get(model).map(|model| model.family.clone()).ok_or(()),
         })
         .map_err(|error| CycleError::refused(error.to_string()))?;
-        if !settings.gate.is_empty() || [&settings.gardener, &settings.skeptic].iter().any(|mind| *mind == "command") {
+        let minds = [&settings.gardener, &settings.skeptic, &settings.inspector, &settings.diverger, &settings.aligner];
+        let has_program = minds.iter().any(|mind| *mind == "command");
+        if has_program && settings.argv.is_empty() {
+            return Err(CycleError::Refused {
+                message: "a mind of [deliberation] is `command`, and deliberation.argv names no program".to_owned(),
+                hint: Some("argv = [\"python3\", \"/where/it/lies.py\"]".to_owned()),
+            });
+        }
+        if !settings.gate.is_empty() || has_program {
             self.shared.policy.require_trusted_programs()?;
         }
+        let programs = self.programs_of(&settings)?;
+        let rules = rules_of(&settings, &programs.rules);
         let wake = self.store.need_tip(self.store.wake())?;
         let tree = self.store.tree_of(wake)?;
-        let past = self.cycles_of(tree, &question.goal)?;
+        let mut past = self.cycles_of(tree, &question.goal)?;
+        for (_, cycle) in &mut past {
+            cycle.results.retain(|result| !question.refused.contains(&result.key));
+        }
         let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
         let titles = self.titles(question, &before, wake, &settings)?;
         let ids: Vec<String> = titles.keys().cloned().collect();
@@ -149,54 +169,29 @@ impl Cycle {
             sky: &sky,
             wake,
             watch,
+            programs: &programs,
+            rules: &rules,
         };
-        let grown = self.side_by_side(&job)?;
-        let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
-        let setting = Setting {
+        let none = BTreeMap::new();
+        let setting = |evidence| Setting {
             goal: question.goal.as_str(),
             before: &before,
             settings: &settings,
             cast: &cast,
             forecast: &sky,
-            evidence: &evidence,
+            rules: rules.clone(),
+            evidence,
             at: self.shared.world.now(),
             initiative: &question.initiative,
         };
+        opening(&setting(&none)).iter().for_each(|event| watch(event));
+        let grown = self.side_by_side(&job)?;
+        let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
+        let setting = setting(&evidence);
         conclude(&setting, grown.into_iter().map(|(grown, _)| grown).collect()).map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             CycleError::refused(format!("the validator refuses the cycle: {}", faults.join("; ")))
         })
-    }
-
-    /// What the gates say of a proposal on one tree. Nothing is written, and no mind is asked: the gate of alignment is not answered.
-    ///
-    /// # Errors
-    /// Programs that are not trusted here; files that cannot be read.
-    pub fn gates_of(&self, question: &Question, proposal: &Proposal) -> Result<GateRecord, CycleError> {
-        let settings = self.deliberation_of_main()?;
-        let wake = self.store.need_tip(self.store.wake())?;
-        let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
-        self.gates_beside(question, proposal, &Forest::after(past.iter().map(|(_, cycle)| cycle), &settings))
-    }
-
-    fn gates_beside(
-        &self,
-        question: &Question,
-        proposal: &Proposal,
-        before: &Forest,
-    ) -> Result<GateRecord, CycleError> {
-        let settings = self.deliberation_of_main()?;
-        if !settings.gate.is_empty() {
-            self.shared.policy.require_trusted_programs()?;
-        }
-        let [title] = question.trees.as_slice() else {
-            return Err(CycleError::Usage { message: "one tree is examined on: --trees TOPIC".to_owned(), hint: None });
-        };
-        let wake = self.store.need_tip(self.store.wake())?;
-        let bench = Bench::of(self, wake, title, (question.run.clone(), question.limits.clone()))?;
-        let tree = concept_id(title).to_string();
-        let examined = Examined { question, settings: &settings, before };
-        self.examine(&examined, &bench, &tree, proposal)
     }
 
     /// The words of a tree. A topic that a person named need be no neuron: its id begins with its words.
@@ -205,13 +200,6 @@ impl Cycle {
         let named = NeuronId::parse(id).ok().map(|id| network.neuron(&id)).transpose()?.flatten();
         let words = || id.rsplit_once('-').map_or(id, |(words, _)| words).replace('-', " ");
         Ok(named.map_or_else(words, |neuron| neuron.concept))
-    }
-
-    /// Measures a result again that another process measured, beside no other fruit.
-    pub fn measured_again(&self, question: &Question, result: &ResultRecord) -> Result<GateRecord, CycleError> {
-        let wake = self.store.need_tip(self.store.wake())?;
-        let trees = vec![self.title_of(wake, &result.tree)?];
-        self.gates_beside(&Question { trees, ..question.clone() }, &result.proposal, &Forest::default())
     }
 
     /// Trees by id, each with the words that its memories are recalled by.
@@ -302,10 +290,11 @@ impl Cycle {
                 hint: Some("`git brain recall` shows what the brain remembers of a topic".to_owned()),
             });
         }
-        let hash = bench.evidence.hash();
+        let memories = bench.evidence.hash();
+        let hash = job.programs.evidence_of(&memories, settings);
         let agent = question.run.agent();
-        let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &hash);
-        let (past, amendments) = (job.past_of(id), answers(before, settings));
+        let seed = seed_of(question.goal.as_str(), id, before.cycle + 1, &memories);
+        let (past, amendments) = (job.past_of(id), answers(before, settings, job.rules));
         let known = job.measured_on(&hash);
         let topic = Topic {
             cycle: self,
@@ -321,7 +310,7 @@ impl Cycle {
             known: &known,
             amendments: &amendments,
         };
-        let judged_on = judged_on(Some(&hash), settings);
+        let judged_on = judged_on(Some(&hash), job.rules);
         let seeds = before.seeds_of(id).filter(|seed| seed.judged_on != judged_on);
         let seeds = seeds.map(|seed| seed.proposal.clone()).collect();
         let share = (sky.hypotheses, sky.temperature);
@@ -364,7 +353,7 @@ impl Cycle {
                     gone.map_or(Told::Judgements(judged), |why| Told::Unreachable(Role::Inspector, why))
                 }
                 Want::Examine(all) => {
-                    let by = Examined { question, settings, before };
+                    let by = Examined { question, settings, before, evidence: &hash };
                     let examined = all.iter().map(|one| self.examine(&by, &bench, id, one));
                     Told::Records(examined.collect::<Result<_, _>>()?)
                 }
@@ -391,86 +380,6 @@ impl Cycle {
         Ok((tree.grown(), hash))
     }
 
-    /// The gates of a candidate: those that measure it on the brain, unless the goal has its own alone, and the programs of the settings.
-    fn examine(
-        &self,
-        job: &Examined<'_>,
-        bench: &Bench<'_>,
-        tree: &str,
-        proposal: &Proposal,
-    ) -> Result<GateRecord, CycleError> {
-        let (domain, candidate) = (format!("{tree}@{}", bench.evidence.hash()), proposal.key());
-        // Another cycle, or another goal, is no other throw of the dice.
-        let seed = hash_fields(&[domain.as_bytes(), candidate.as_bytes()]);
-        let mut record = if job.settings.gates.brain {
-            let promoted: Vec<&Value> = job.before.promoted().collect();
-            let measured = bench.measure(&proposal.payload, &promoted, job.settings.gates.random, seed);
-            judge(&measured, &job.settings.gates, domain, candidate, seed)
-        } else {
-            let asked = GATES.iter().filter(|(name, ..)| *name == ALIGNMENT).map(|(name, ..)| (*name).to_owned());
-            GateRecord {
-                domain,
-                candidate,
-                asked: asked.collect(),
-                gates: Vec::new(),
-                execution_mode: ExecutionMode::ToolExecuted,
-            }
-        };
-        for gate in &job.settings.gate {
-            record.asked.push(gate.name.clone());
-            record.gates.push(self.ask_gate(job, gate, tree, proposal)?);
-        }
-        Ok(record)
-    }
-
-    /// Asks a gate that is a program. One that fails, takes too long or says something else has not passed the candidate.
-    fn ask_gate(
-        &self,
-        job: &Examined<'_>,
-        gate: &UserGate,
-        tree: &str,
-        proposal: &Proposal,
-    ) -> Result<GateResult, CycleError> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Answer {
-            passed: bool,
-            figure: Option<f64>,
-            #[serde(default)]
-            threshold: f64,
-            #[serde(default)]
-            note: String,
-        }
-        let input = json!({"goal": job.question.goal, "tree": tree, "candidate": proposal.key(), "proposal": proposal});
-        let agent = job.question.run.agent();
-        let failed = |note: String| GateResult {
-            name: gate.name.clone(),
-            hard: gate.hard,
-            passed: false,
-            figure: None,
-            threshold: 0.0,
-            note: note.chars().take(300).collect(),
-            broken: true,
-        };
-        let said = match run_program(self, &agent, &gate.argv, &gate.reads, gate.timeout_ms, &input) {
-            Ok(said) => said,
-            Err(error @ (CycleError::Exhausted(_) | CycleError::Store(_) | CycleError::Busy(_))) => return Err(error),
-            Err(error) => return Ok(failed(error.to_string())),
-        };
-        Ok(match serde_json::from_slice::<Answer>(&said) {
-            Ok(answer) if answer.figure.is_none_or(f64::is_finite) => GateResult {
-                passed: answer.passed,
-                figure: answer.figure,
-                threshold: answer.threshold,
-                note: answer.note.chars().take(300).collect(),
-                broken: false,
-                ..failed(String::new())
-            },
-            Ok(_) => failed("its figure is no number".to_owned()),
-            Err(error) => failed(format!("its answer is not of the form: {error}")),
-        })
-    }
-
     fn align(
         &self,
         job: &Job<'_>,
@@ -480,8 +389,7 @@ impl Cycle {
     ) -> Result<Told, CycleError> {
         let member: &Member = &job.cast.aligner;
         if member.mind == HANDOFF {
-            let asked = all.iter().map(|(proposal, record)| self.hand_off_alignment(job, tree, proposal, record));
-            return Ok(Told::Alignments(asked.collect::<Result<_, _>>()?));
+            return Ok(Told::Alignments(self.hand_off_alignments(job, tree, all)?));
         }
         let mut aligned = Vec::with_capacity(all.len());
         for (proposal, record) in all {
@@ -525,13 +433,8 @@ struct Job<'a> {
     sky: &'a Forecast,
     wake: CommitId,
     watch: Watch<'a>,
-}
-
-/// What a candidate is examined by.
-struct Examined<'a> {
-    question: &'a Question,
-    settings: &'a Deliberation,
-    before: &'a Forest,
+    programs: &'a Programs,
+    rules: &'a str,
 }
 
 /// An answer, or what stands for one without a form.

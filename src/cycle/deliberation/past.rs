@@ -3,8 +3,6 @@
 use serde_json::{Value, json};
 
 use super::Job;
-use crate::deliberation::cycle::rules_of;
-use crate::deliberation::gates::GateRecord;
 use crate::deliberation::record::CycleRecord;
 use crate::deliberation::verdict::Proposal;
 
@@ -14,15 +12,12 @@ const TOLD: usize = 200;
 impl Job<'_> {
     /// Proposals that were measured on the same evidence by the same rules, whichever tree asked: chance has no other throw.
     pub(super) fn measured_on(&self, evidence: &str) -> Vec<Proposal> {
-        let rules = rules_of(self.settings);
         let is_same = |cycle: &CycleRecord, tree: &str| {
-            cycle.rules == rules && cycle.evidence.get(tree).is_some_and(|hash| hash == evidence)
+            cycle.rules == self.rules && cycle.evidence.get(tree).is_some_and(|hash| hash == evidence)
         };
         let results = self.past.iter().flat_map(|(_, cycle)| cycle.results.iter().map(move |result| (cycle, result)));
-        let has_answers =
-            |record: &GateRecord| !record.lacks_alignment_alone() && record.gates.iter().all(|gate| !gate.broken);
-        let measured = results
-            .filter(|(cycle, result)| is_same(cycle, &result.tree) && result.record.as_ref().is_some_and(has_answers));
+        let measured =
+            results.filter(|(cycle, result)| is_same(cycle, &result.tree) && result.is_measured(self.settings));
         measured.map(|(_, result)| result.proposal.clone()).collect()
     }
 

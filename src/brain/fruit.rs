@@ -1,0 +1,190 @@
+//! Fruit of a deliberation: each a run that waits for review or lands, and whether what another process claims is fruit at all.
+
+use serde_json::Value;
+
+use super::deliberate::failure;
+use super::{Brain, BrainError, HUMAN};
+use crate::cycle::commit::Draft;
+use crate::cycle::network::TreeNetwork;
+use crate::deliberation::classes::Class;
+use crate::deliberation::gates::MEASURED;
+use crate::deliberation::likeness;
+use crate::deliberation::record::{CycleRecord, ResultRecord};
+use crate::delta::{Document, Prediction};
+use crate::model::document::Cognition;
+use crate::model::ids::{AgentName, RunId, hash_fields};
+
+/// What became of a cycle's fruit.
+#[derive(Default)]
+pub(super) struct Landing {
+    /// The key, the run that lands it, and whether it is in wake.
+    pub landed: Vec<(String, RunId, bool)>,
+    /// The key of what fails its gates here and now, and how.
+    pub refused: Vec<(String, String)>,
+    /// The key of what has operations of a run that waits, which is decided first.
+    pub behind: Vec<(String, RunId)>,
+}
+
+impl Landing {
+    /// What a person should know, one sentence each.
+    pub fn notes(&self, run: &RunId, cycle: &CycleRecord) -> Vec<String> {
+        let name = |key: &str| {
+            let found = cycle.results.iter().find(|result| result.key == key);
+            found.map_or_else(|| key.to_owned(), |result| result.proposal.mechanism.name.clone())
+        };
+        let refused = self.refused.iter().map(|(_, why)| {
+            format!("fruit of {run} does not land: {why}; `git brain revert {run}` takes that cycle back")
+        });
+        let behind = self.behind.iter().map(|(key, other)| {
+            format!(
+                "{} lands when {other} is decided, which makes a part of the same ties: `git brain review {other}`",
+                name(key)
+            )
+        });
+        refused.chain(behind).collect()
+    }
+}
+
+/// A fruit that waits beside another.
+enum Beside {
+    /// It is the same.
+    Same,
+    /// It makes a part of it.
+    Part(RunId),
+}
+
+/// The fruit of a cycle that lands, each with its run. Where the gates of the brain were not asked nothing does.
+fn fruits_of<'c>(entered: &RunId, cycle: &'c CycleRecord) -> Vec<(RunId, &'c ResultRecord)> {
+    let is_delta = |result: &&ResultRecord| result.proposal.payload.get("ops").is_some() && result.is_on_brain();
+    let fruits = cycle.results.iter().filter(|result| result.class == Class::Fruit).filter(is_delta);
+    let run_of = |(at, result): (usize, &'c ResultRecord)| {
+        let chance = hash_fields(&[entered.as_str().as_bytes(), result.key.as_bytes()]);
+        (RunId::new(entered.unix_ms() + 1 + at as i64, chance, &entered.agent()), result)
+    };
+    fruits.enumerate().map(run_of).collect()
+}
+
+impl Brain {
+    /// Makes each fruit of a cycle an ordinary run, unless it is one already: it waits for review, or lands as `[review]` says of its agent. What
+    /// another process measured is measured `again`: a record is a claim. Where the gates of the brain were not asked nothing lands.
+    pub(super) fn land_fruits(&self, entered: &RunId, cycle: &CycleRecord, again: bool) -> Result<Landing, BrainError> {
+        let mut landing = Landing::default();
+        let agent = entered.agent();
+        for (run, result) in fruits_of(entered, cycle) {
+            let base = self.at(None)?;
+            let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(base)?);
+            let waits = self.cycle.waiting_named(run.as_str())?.is_some();
+            if let Some(record) = network.record(&run)? {
+                landing.landed.push((result.key.clone(), run, !record.effects.is_empty()));
+                continue;
+            }
+            if waits {
+                landing.landed.push((result.key.clone(), run, false));
+                continue;
+            }
+            let payload = result.proposal.payload.to_string();
+            let mut document = Document::parse(payload.as_bytes(), "the fruit").map_err(BrainError::from)?;
+            if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
+                return Err(BrainError::refused(format!("its operation {} is one that no gate measures", op.name())));
+            }
+            // The same delta may wait already, for a cycle that was taken back; and what waits may have a part of it: both together have not been measured.
+            match self.waits_already(&document, &result.proposal.payload)? {
+                Some(Beside::Same) => continue,
+                Some(Beside::Part(other)) => {
+                    landing.behind.push((result.key.clone(), other));
+                    continue;
+                }
+                None => {}
+            }
+            if again && let Some(why) = self.measured_again(&run, result)? {
+                landing.refused.push((result.key.clone(), why));
+                continue;
+            }
+            document.agent = Some(agent.clone());
+            let mechanism = &result.proposal.mechanism;
+            let text = format!("{}: {}", mechanism.name, mechanism.intuition);
+            document.prediction = Some(Prediction { text: Some(text), ..Prediction::default() });
+            let shared = &self.cycle.shared;
+            let origin = crate::cycle::quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
+            let mut draft = Draft {
+                reason: format!("fruit of {entered}"),
+                document,
+                origin,
+                authority: shared.policy.authority(&agent)?,
+                held: (agent.as_str() == HUMAN).then(|| "asked".to_owned()),
+                ..Draft::by_hand(shared, base, run.clone(), "deliberation")?
+            };
+            let applied = draft.apply(&self.cycle.store, shared)?;
+            draft.hold_by_rules(&applied, &shared.policy.settings.review);
+            let landed = self.land(draft, &applied, false)?;
+            landing.landed.push((result.key.clone(), run, landed.merged));
+        }
+        Ok(landing)
+    }
+
+    /// Why a fruit is none by its gates here and now; `None`: it is one.
+    fn measured_again(&self, run: &RunId, result: &ResultRecord) -> Result<Option<String>, BrainError> {
+        let limits = self.cycle.shared.policy.authority(&run.agent())?.1;
+        let question = self.question_of(run.agent(), run.clone(), limits);
+        let record = self.cycle.measured_again(&question, result)?;
+        if record.passes_all_but_alignment() {
+            return Ok(None);
+        }
+        let failed: Vec<String> = record.gates.iter().filter(|gate| gate.hard && !gate.passed).map(failure).collect();
+        Ok(Some(format!("measured again, {} fails {}", result.proposal.mechanism.name, failed.join(", "))))
+    }
+
+    /// A fruit that waits for a person and has operations of this one.
+    fn waits_already(&self, document: &Document, payload: &Value) -> Result<Option<Beside>, BrainError> {
+        for waiting in self.cycle.waiting_runs()? {
+            if !waiting.commit.trailer("Trigger").is_some_and(|reason| reason.starts_with("fruit of ")) {
+                continue;
+            }
+            let ops = self.cycle.waiting_record(&waiting)?.ops;
+            if ops == document.ops {
+                return Ok(Some(Beside::Same));
+            }
+            if likeness::overlaps(&serde_json::json!({ "ops": ops }), payload) {
+                return Ok(Some(Beside::Part(waiting.run.clone())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The keys of a cycle's fruit that is no run and fails its gates here and now: another process claimed it.
+    pub(super) fn refused_of(&self, entered: &RunId, cycle: &CycleRecord) -> Result<Vec<String>, BrainError> {
+        let mut refused = Vec::new();
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        for (run, result) in fruits_of(entered, cycle) {
+            if network.record(&run)?.is_some() || self.cycle.waiting_named(run.as_str())?.is_some() {
+                continue;
+            }
+            let document = Document::parse(result.proposal.payload.to_string().as_bytes(), "the fruit");
+            let waits =
+                document.ok().map(|it| self.waits_already(&it, &result.proposal.payload)).transpose()?.flatten();
+            // What cannot be measured here, such as by programs that nobody trusted, is neither this nor that.
+            if waits.is_none() && matches!(self.measured_again(&run, result), Ok(Some(_))) {
+                refused.push(result.key.clone());
+            }
+        }
+        Ok(refused)
+    }
+
+    /// Lands what agents that deliberate brought to fruit in runs that have landed.
+    pub(super) fn land_late(&self, merged: &[String]) -> Result<Vec<String>, BrainError> {
+        let mut notes = Vec::new();
+        let thinks = |agent: &AgentName| {
+            let member = self.cycle.shared.policy.agents.get(agent);
+            member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Deliberation { .. }))
+        };
+        for run in merged.iter().filter_map(|run| RunId::parse(run).ok()).filter(|run| thinks(&run.agent())) {
+            let tree = self.cycle.store.tree_of(self.at(None)?)?;
+            if let Some(cycle) = self.cycle.cycle_of(tree, &run)? {
+                notes.extend(self.land_fruits(&run, &cycle, true)?.notes(&run, &cycle));
+                notes.extend(self.left_questions()?);
+            }
+        }
+        notes.dedup();
+        Ok(notes)
+    }
+}

@@ -1,0 +1,106 @@
+//! Deliberation by the command line: what is measured again, what is promoted once, and what waits for a person.
+
+use serde_json::{Value, json};
+
+use crate::machines::World;
+
+fn settings(world: &World, text: &str) {
+    world.write("a", "brain.toml", text);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "settings"]);
+    world.brain("a", &["trust", "--yes"]);
+}
+
+fn results(report: &Value) -> Vec<Value> {
+    let cycles = report["cycles"].as_array().unwrap();
+    cycles.iter().flat_map(|cycle| cycle["results"].as_array().unwrap().clone()).collect()
+}
+
+/// A goal whose gardener proposes one candidate, and whose gate is a script: `more` are settings of it.
+fn one_candidate(judge: &str, more: &str, of_gate: &str) -> (World, String) {
+    let world = World::new();
+    let mechanism =
+        json!({"name": "one", "intuition": "x", "pseudocode": "", "regime_suggestion": "", "lookahead_risk": 0});
+    let proposals = json!({"proposals": [{"mechanism": mechanism, "payload": {"x": 1}}]});
+    let gardener = world.sandbox.file("propose.sh", format!("cat > /dev/null\necho '{proposals}'\n"));
+    let judge = world.sandbox.file("judge.sh", judge);
+    let rules = format!(
+        "[deliberation]\ngardener = \"command\"\nargv = [\"sh\", \"{gardener}\"]\nslots = 1\nhypotheses = 1\nmax_debate_rounds = 0\n{more}\n\
+         [deliberation.gates]\nbrain = false\n\n[[deliberation.gate]]\nname = \"known\"\nargv = [\"sh\", \"{judge}\"]\n{of_gate}"
+    );
+    settings(&world, &rules);
+    (world, judge)
+}
+
+const NO: &str = "cat > /dev/null\necho '{\"passed\": false, \"figure\": 1, \"threshold\": 2}'\n";
+const YES: &str = "cat > /dev/null\necho '{\"passed\": true, \"figure\": 3, \"threshold\": 2}'\n";
+
+#[test]
+fn a_gate_that_was_mended_is_asked_again_and_so_is_one_that_sees_other_data() {
+    let (world, judge) = one_candidate(NO, "", "");
+    let data = world.sandbox.file("data.txt", "1");
+    let cycle = || world.json("a", &["deliberate", "search", "--trees", "x"]);
+    assert_eq!(results(&cycle())[0]["class"], "dead_leaf");
+    assert!(results(&cycle()).is_empty(), "the same gate on the same evidence is not asked again");
+    std::fs::write(&judge, YES).unwrap();
+    assert_eq!(results(&cycle())[0]["class"], "fruit", "the mended judge is another judge");
+    assert!(results(&cycle()).is_empty());
+    // What the gate may read is the evidence.
+    let rules = std::fs::read_to_string(world.dir("a").join("brain.toml")).unwrap();
+    settings(&world, &format!("{rules}reads = [\"{data}\"]\n"));
+    assert_eq!(results(&cycle()).len(), 1, "other settings of gates are other rules");
+    assert!(results(&cycle()).is_empty());
+    std::fs::write(&data, "2").unwrap();
+    assert_eq!(results(&cycle()).len(), 1, "other data are other evidence");
+}
+
+#[test]
+fn a_mistake_of_settings_is_found_before_any_mind_is_asked() {
+    let world = World::new();
+    settings(&world, "[deliberation]\nskeptic = \"command\"\n");
+    let said = world.try_brain("a", &["deliberate", "recall", "--trees", "tea"]).exits(3);
+    assert!(said.err.contains("deliberation.argv names no program"), "{said}");
+}
+
+#[test]
+fn an_agent_leaves_its_question_to_a_person_and_goes_on_with_the_answer() {
+    let (world, _) = one_candidate(YES, "aligner = \"handoff\"\nhandoff_minutes = 60\n", "");
+    let agent = json!({
+        "name": "searcher", "role": "Searches.", "trigger": {"any": [{"state": "input_queue_not_empty"}]},
+        "cognition": {"kind": "deliberation", "goal": "search", "trees": ["x"]},
+        "capabilities": {"operations": ["deliberate"], "types": ["semantic"]},
+    });
+    world.write("a", "agents/searcher.json", &agent.to_string());
+    world.git("a", &["add", "agents"]);
+    world.git("a", &["commit", "-qm", "searcher"]);
+    world.brain("a", &["trust", "--yes"]);
+    let started = std::time::Instant::now();
+    let fed = world.brain("a", &["feed", "Anna likes tea."]);
+    assert!(started.elapsed().as_secs() < 300, "nothing waits an hour");
+    assert!(fed.contains("waits for a person") && fed.contains("--handoffs"), "{fed}");
+    let waiting = world.json("a", &["deliberate", "--handoffs"]);
+    let id = waiting["handoffs"][0]["id"].as_str().unwrap_or_else(|| panic!("{waiting}")).to_owned();
+    let long = json!({"score": 3, "reason": "x".repeat(400)}).to_string();
+    let long = world.sandbox.file("long.json", long);
+    let said = world.try_brain("a", &["deliberate", "--answer", &id, &long]).exits(2);
+    assert!(said.err.contains("300 fit"), "{said}");
+    let answer = world.sandbox.file("answer.json", json!({"score": 3, "reason": "it fits"}).to_string());
+    world.brain("a", &["deliberate", "--answer", &id, &answer]);
+    let said = world.try_brain("a", &["deliberate", "--answer", &id, &answer]).exits(2);
+    assert!(said.err.contains("has its answer already"), "{said}");
+    world.brain("a", &["feed", "Ben likes coffee."]);
+    let shown = world.json("a", &["deliberate", "search", "--show"]);
+    assert_eq!(shown["fruits"].as_object().unwrap().len(), 1, "{shown:#}");
+}
+
+#[test]
+fn a_hidden_gate_and_a_question_that_nobody_answers_leave_a_seed() {
+    let (world, _) = one_candidate(YES, "aligner = \"handoff\"\nhandoff_minutes = 0\n", "hidden = true\n");
+    let report = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    assert_eq!(report["cycles"][0]["seeds"], 1, "{report:#}");
+    let shown = world.json("a", &["deliberate", "search", "--show"]);
+    assert_eq!(shown["closed"], json!([]));
+    let next = world.json("a", &["deliberate", "search"]);
+    assert!(next["cycles"][0]["weather"].to_string().contains("fog"), "{next:#}");
+    assert_eq!(results(&next).len(), 1, "it is asked about again");
+}
