@@ -75,8 +75,10 @@ impl ResultRecord {
     /// Whether it was measured, and every gate and the aligner answered, as far as proposers may know it: then on the same evidence by the same rules it
     /// is not measured again.
     pub fn is_measured(&self, settings: &Deliberation) -> bool {
-        let has_answers =
-            |record: &GateRecord| !record.is_undecided(settings) && record.gates.iter().all(|gate| !gate.broken);
+        let has_answers = |record: &GateRecord| {
+            let shown = record.without_hidden(settings);
+            !record.is_undecided(settings) && shown.gates.iter().all(|gate| !gate.broken)
+        };
         self.record.as_ref().is_some_and(has_answers)
     }
 
