@@ -417,3 +417,26 @@ fn bisect_refuses_what_has_no_answer() {
     }
     assert!(sandbox.run_branches().is_empty());
 }
+
+#[test]
+fn audit_that_goes_on_says_what_landed_by_a_decision_that_was_changed() {
+    let world = lived();
+    let rules = "\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
+    let settings = world.git("a", &["show", "main:brain.toml"]) + "\n" + rules;
+    world.write("a", "brain.toml", &settings);
+    world.git("a", &["add", "brain.toml"]);
+    world.git("a", &["commit", "-qm", "rules"]);
+    world.brain("a", &["trust", "--yes"]);
+    scribes(&world, json!([create("plate")]));
+    let waiting = world.git("a", &["for-each-ref", "--format=%(refname:lstrip=-1)", "refs/heads/agents"]);
+    world.brain("a", &["approve", waiting.trim(), "--why", "ok"]);
+    audit(&world, &[], 0);
+    let decisions = "refs/brain/reviews";
+    let path = world.git("a", &["ls-tree", "-r", "--name-only", decisions]).lines().next().unwrap().to_owned();
+    let edited = world.git("a", &["show", &format!("{decisions}:{path}")]).replace("\"approve\"", "\"reject\"") + "\n";
+    let tip = world.tip("a", decisions);
+    let changed = world.commit("a", &tip, &[&tip], &[(&path, Some(&edited))], "mend", &[]);
+    world.git("a", &["update-ref", decisions, &changed]);
+    let report = agree(&world, 3);
+    assert!(report["counts"]["unapproved"].as_u64().unwrap() > 0, "{report}");
+}

@@ -56,7 +56,7 @@ impl Cycle {
         let tips = self.audited_tips()?;
         let grounds = self.audit_grounds()?;
         let mut audited = Audited::load(&self.store).unwrap_or_default();
-        let goes_on = self.note_rewritten(&mut audited, &tips)?;
+        let goes_on = self.note_rewritten(&mut audited, &tips)? && !self.has_lost_decisions(&audited)?;
         if from_start || !goes_on || audited.grounds != grounds {
             audited = audited.anew(grounds);
         }
@@ -152,6 +152,18 @@ impl Cycle {
         }
         tips.extend(self.run_branches()?);
         Ok(tips)
+    }
+
+    /// Whether a decision that the last audit saw was changed or is gone: what landed by it is audited again.
+    fn has_lost_decisions(&self, audited: &Audited) -> Result<bool, CycleError> {
+        let (Some(then), Some(now)) = (audited.seen_reviews(), self.store.reviews()?) else {
+            return Ok(audited.seen_reviews().is_some());
+        };
+        if then == now || self.store.commit(then).is_err() {
+            return Ok(false);
+        }
+        let changes = self.store.diff(Some(self.store.tree_of(then)?), Some(self.store.tree_of(now)?), "")?;
+        Ok(changes.iter().any(|change| change.old.is_some()))
     }
 
     /// Notes branches that no longer go on from where the last audit saw them. Whether what was audited goes on.
