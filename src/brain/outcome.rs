@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::inputs::Source;
-use super::write::Given;
+use super::write::{Given, OUTCOME};
 use super::{Brain, BrainError, FeedReport, FeedRequest};
 use crate::cycle::EVALUATOR;
 use crate::cycle::judging::Corrective;
@@ -12,8 +12,8 @@ use crate::cycle::network::TreeNetwork;
 use crate::delta::{LedgerEntry, Method, RunRecord, Valued};
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::json;
 use crate::model::neuron::check_concept;
+use crate::model::{Origin, json};
 
 /// What `outcome` is asked for: a value or a text or both.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +71,11 @@ impl Brain {
     /// # Errors
     /// No run of that name, no value or text or one out of range (exit code 2); a run that waits on its branch (3).
     pub fn outcome(&self, request: &OutcomeRequest) -> Result<OutcomeReport, BrainError> {
+        self.outcome_from(request, None)
+    }
+
+    /// The same of an outcome that comes from elsewhere: its run, and all that it moves, has that origin.
+    fn outcome_from(&self, request: &OutcomeRequest, from: Option<&Origin>) -> Result<OutcomeReport, BrainError> {
         check_value("--value", request.value)?;
         if let Some(text) = &request.text {
             check_concept(text).map_err(|why| BrainError::usage(format!("--text {why}")))?;
@@ -81,8 +86,8 @@ impl Brain {
         let Corrective { document, judgement, credited, earlier, cognition } = made;
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
         let bytes = json::pretty(&document);
-        let given = Given { document, bytes, lines: Vec::new(), agent, reason: "outcome", cognition };
-        let applied = self.apply_given(given, request.no_merge, request.dry_run)?;
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: OUTCOME, cognition };
+        let applied = self.apply_from(given, from, request.no_merge, request.dry_run)?;
         let mut notes = applied.notes;
         notes.extend(request.text.as_deref().and_then(|text| self.cycle.shared.secrets.notice(text.as_bytes())));
         if earlier > 0 {
@@ -139,7 +144,9 @@ impl Brain {
                 text: Some(text.clone()),
                 ..OutcomeRequest::default()
             };
-            report.ran.wake = self.outcome(&judged)?.wake;
+            // It is the word of who says it now, whoever said it before.
+            let origin = self.claimed_origin(request.origin.as_deref())?;
+            report.ran.wake = self.outcome_from(&judged, Some(&origin))?.wake;
         }
         if request.no_run && !report.stimuli.is_empty() {
             return Ok(());

@@ -157,6 +157,9 @@ pub(super) struct Given {
     pub cognition: String,
 }
 
+/// The reason of runs that judge others.
+pub(super) const OUTCOME: &str = "outcome";
+
 impl Brain {
     /// Evaluates triggers, runs agents side by side, merges, until quiet or bounded.
     pub fn run(&self, bounds: &RunBounds, progress: &mut dyn FnMut(Progress)) -> Result<RunReport, BrainError> {
@@ -286,7 +289,10 @@ impl Brain {
             }
             let changes_nothing = draft.document.ops.is_empty() && level < Level::Review;
             let lands = draft.authority.1.as_ref().is_none_or(|limits| self.lands(&draft.origin, limits));
-            let lands = lands || changes_nothing;
+            // An outcome lands as the text would that says it; a person's own document is held where their origin is.
+            let is_outcome = reason == OUTCOME && level < Level::Review;
+            let is_persons = draft.authority.1.is_none() && level >= Level::Review;
+            let lands = (lands || changes_nothing || is_outcome) && !is_persons;
             draft.held = draft.held.or_else(|| (!lands).then(|| HELD_FOR_ORIGIN.to_owned()));
         }
         let applied = draft.apply(&self.cycle.store, shared)?;
