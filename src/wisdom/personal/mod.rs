@@ -8,7 +8,9 @@ mod rules;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use crate::model::ids::is_invisible;
 use crate::text;
+use icu_normalizer::ComposingNormalizerBorrowed;
 use rules::RULES;
 
 /// Given names and surnames, folded, one a line.
@@ -18,15 +20,39 @@ static PLACES: LazyLock<HashSet<&str>> = LazyLock::new(|| list(include_str!("pla
 /// The same of Japanese, looked for inside texts, because words are not apart there.
 static JAPANESE: LazyLock<HashSet<&str>> = LazyLock::new(|| list(include_str!("japanese.txt")));
 
+fn composed(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
+}
+
 fn list(text: &'static str) -> HashSet<&'static str> {
     text.lines().flat_map(|line| line.split(' ')).filter(|word| !word.is_empty()).collect()
 }
 
 /// The kind of the first personal fact of a text; `None`: none is seen.
+///
+/// Looked at as it reads: without characters that nobody sees, then without the marks on letters that French has none for, then without any.
 pub fn first(text: &str) -> Option<&'static str> {
-    let plain = crate::model::ids::normalise(text);
-    // Numbers in full width are numbers; capitals say what is a name, and are looked at as they stand.
-    RULES.iter().find(|rule| rule.is_in(&plain)).map(|rule| rule.kind).or_else(|| named(text))
+    let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+    let bare = text::fold(&visible);
+    let looks = [unmarked(&visible), bare, visible];
+    looks.iter().find_map(|look| {
+        // Numbers in full width are numbers; capitals say what is a name, and are looked at as they stand.
+        let plain = crate::model::ids::normalise(look);
+        RULES.iter().find(|rule| rule.is_in(&plain)).map(|rule| rule.kind).or_else(|| named(look))
+    })
+}
+
+/// A text whose letters have no marks but those of French.
+fn unmarked(text: &str) -> String {
+    const FRENCH: &str = "àâäçèéêëîïôöùûüÿÀÂÄÇÈÉÊËÎÏÔÖÙÛÜŸ";
+    let mut told = String::with_capacity(text.len());
+    for c in composed(text).chars() {
+        match FRENCH.contains(c) || c.is_ascii() {
+            true => told.push(c),
+            false => told.push_str(&text::fold(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    composed(&told)
 }
 
 /// A name or a place.

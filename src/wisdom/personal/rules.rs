@@ -20,6 +20,14 @@ impl Rule {
 /// `b` stands for the border of a word.
 const FORMS: &[(&str, &str)] = &[
     ("e-mail address", r"[^\s@]+@[^\s@]+\.[^\s@]+|\S+\s*\(at\)\s*\S+"),
+    (
+        "e-mail address",
+        r"\b\w+\s+(at|arobase|arobas)\s+[\w.-]+\s+(dot|point)\s+\w+|[\[({](at|dot)[\])}]|\bdot\s+(com|net|org|io|fr|jp|uk|de)\b|\bpoint\s+(com|fr|net|org)\b|アットマーク|ドット\s*(コム|ネット|com|net|jp|org)",
+    ),
+    (
+        "number in words",
+        r"\b((zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)[\s,-]+){4,}(zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)\b|\b((zéro|zero|un|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|soixante|et)[\s,-]+){4,}(zéro|zero|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingts?|trente|quarante|cinquante|soixante)\b|[〇零一二三四五六七八九]([\s、の・-]?[〇零一二三四五六七八九]){5,}|(ゼロ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)([\s、・-]*(ゼロ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)){5,}",
+    ),
     ("handle", r"(^|[\s(])@[\p{L}\d_]{2,}"),
     ("web address", r"https?://|\bwww\.|\b[\w-]+\.(com|org|net|io|fr|jp|uk|de|eu)\b"),
     (
@@ -71,6 +79,34 @@ const FORMS: &[(&str, &str)] = &[
     (
         "health",
         r"\b(diagnos\w*|disease|illness|cancer|diabet\w*|hiv|aids|asthma\w*|allerg\w*|pregnan\w*|depress(ed|ion)|anxiety|bipolar|autis\w*|epilep\w*|surgery|medication|prescription|patient|therapy|disab(led|ility)|blood (type|group|pressure)|wheelchair|miscarriage|sick leave|insulin|maladie|malade|diabète|diabétique|sida|vih|asthm\w*|enceinte|grossesse|dépress\w*|handicap\w*|ordonnance|groupe sanguin|opération du|arrêt maladie|séropositi\w*)\b|病|糖尿|がん|癌|妊娠|喘息|うつ|鬱|アレルギー|血液型|障害者|薬を飲|手術|入院|通院|診断",
+    ),
+    (
+        "health",
+        r"(^|[^'’\w-])ill([^\w-]|$)|\b(sick|sickness|unwell|ailing|feverish|terminally|chemo\w*|radiotherap\w*|dialys\w*|dialyz\w*|transplant(ed|s)?|tumou?rs?|leuk\w*mia|lymphoma|dementia|alzheimer\w*|parkinson\w*|sclerosis|arthritis|migraines?|insomnia|anorexi\w*|bulimi\w*|schizophreni\w*|adhd|ptsd|overdose\w*|rehab|alcoholi\w*|addict(ed|ion|s)?|relapse[ds]?|hospice|hospital\w*|clinic|oncolog\w*|psychiatr\w*|psycholog(ist|ue)s?|psychotherap\w*|antidepress\w*|antipsychotic\w*|antibiotics?|painkillers?|sedatives?|tranquilli[sz]ers?|sleeping pills?|inhaler|pacemaker|stroke|infarct\w*|stillb\w+|ivf|menopaus\w*|therapists?|sleepless\w*)\b",
+    ),
+    (
+        "health",
+        r"\b\w{2,}(sartan|statin|azepam|azolam|zepine|oxetine|traline|triptyline|pramine|cillin|mycin|prazole|formin|gliptin|tinib|codone|barbital|lukast|dronate|peridone|tiapine|zapine|methasone|nisolone|parin)e?s?\b|\b\w{3,}pril\b|\b\w{3,}olol\b|\b(chimio\w*|radiothérapie|dialyse\w*|dialysée?s?|greffée?s?|tumeurs?|leucémie|démence|sclérose|arthrite|migraines?|insomni\w*|anorexi\w*|boulimi\w*|schizophr\w*|alcooli\w*|toxicoman\w*|addictions?|rechute\w*|souffrante?s?|fiévreu\w*|hospitalis\w*|hôpital|clinique|psychiatr\w*|psychothérap\w*|antidépress\w*|anxiolyti\w*|somnifères?|neurolepti\w*|antibiotiques?|antidouleurs?|calmants?|pilule|avc|infarctus|fausse couche|ménopaus\w*|traitement médical|mal(ade)? au lit)\b|透析|抗がん|化学療法|放射線治療|服薬|薬を|睡眠薬|抗うつ|安定剤|治療中|体調|不眠|認知症|高血圧|腫瘍|骨折|流産|更年期|発熱|寝込|療養|休職|依存症|介護",
+    ),
+    (
+        "pregnancy",
+        r"\b(she|he|they|who|wife|partner|colleague)\s*('s|’s|is|are|was|were)\s+expecting\b|\bexpecting\s+(a\s+)?(baby|child|boy|girl|twins|in (spring|summer|autumn|winter))\b|\b(maternity|paternity|parental)\s+leave\b|\bdue date\b|\battend\s+(un|une|des)\s+(bébé|enfant|heureux|jumeaux|jumelles|petite?)\b|\bcongé\s+(maternité|paternité|parental)\b|出産|産休|育休|身重|臨月|つわり|おめでた",
+    ),
+    (
+        "work",
+        r"\b(unemploy\w*|jobless|out of work|laid off|made redundant|on the dole|job ?seeker\w*|fired (him|her|them|me)|(was|were|been|got) (fired|sacked|dismissed)|resigned|notice period)\b|\b(my|his|her|their)\s+(\w+\s+)?(manager|employer|landlord|landlady|lawyer|dentist|nurse|coach|teacher|colleague|job|shift)\b|\b(chômage|chômeu\w*|sans emploi|demandeu\w* d'emploi|pôle emploi|licenci\w+|virée?s?|au black|préavis|prud'hommes?)\b|\b(son|sa|mon|ma|leur)\s+(chef|cheffe|employeur|propriétaire|avocate?|dentiste|infirmi\w+|collègue|travail|boulot)\b|無職|失業|求職|解雇|クビ|退職|リストラ|ハローワーク",
+    ),
+    (
+        "income or money",
+        r"\b(is|was|are|were|be|went|('|’)s)\s+broke\b|\b(gambl\w*|betting|overdraft|payday loan|bailiffs?|food bank|welfare|benefits office|in arrears|evict\w*|pension|fauchée?s?|ruinée?s?|surendett\w*|huissiers?|découvert|loyers? impayés?|joue\w* aux? (casino|courses|jeux)|restos du cœur)\b|破産|生活保護|ギャンブル|パチンコ|滞納|自己破産|貧困|金欠",
+    ),
+    (
+        "politics",
+        r"\bvot(es?|ed|ing)\s+(for|against|left|right|green|labour|conservative)\b|\b(vote\w*|votent|voté)\s+(à|pour|contre|au|aux)\b|\b(left|right)-wing\w*\b|\bd'extrême (gauche|droite)\b|左翼|右翼|支持者|民主党|公明党|維新の会|選挙",
+    ),
+    (
+        "relative",
+        r"\bex-(wife|husband|partner|boyfriend|girlfriend|mari|femme|épouse|compagn\w+|copine?|copain|conjointe?)\b|\b(mother|father|sister|brother|son|daughter|parents)-in-law\b|\bin-laws\b|\bstep-?(mother|father|son|daughter|child\w*|sister|brother)\b|\bbelles?-(mère|sœur|soeur|fille|famille)s?\b|\bbeaux?-(père|frère|fils|parents)s?\b|\b(grand)-?(mère|père|mother|father|parents)\b|義母|義父|義理の|継母|元夫|元妻|元カレ|元カノ",
     ),
     (
         "income or money",

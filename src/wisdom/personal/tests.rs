@@ -34,6 +34,14 @@ fn lessons_without_a_person_pass() {
         "移行の前にキューを再起動する",
         "仕様を先に読み、たくさんのテストを一つずつ実行する",
         "ビルドは成功した",
+        "the dough does not rise: put it into a warm place, and the loaf is airy",
+        "a test fails only at night: look at the clock first",
+        "I'll try it once more: it's ill-formed JSON",
+        "it returns one, two or three; retry at the next dot",
+        "the build broke, and it was expecting a number",
+        "la pâte ne lève pas: la mettre au chaud",
+        "ne le faire qu'une fois; servir le pain",
+        "生地が膨らまない時は暖かい場所に置く",
     ];
     let caught: Vec<_> = lessons.iter().filter_map(|text| Some((text, first(text)?))).collect();
     assert!(caught.is_empty(), "{caught:#?}");
@@ -44,6 +52,60 @@ fn spelling_hides_nothing() {
     for text in
         ["ＡＮＮＡ knows", "ask Anna-Lena", "l'ami d'anna", "ask\u{200b} anna", "０９０－１２３４－５６７８", "ANNA"]
     {
+        assert!(first(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn characters_that_nobody_sees_and_marks_hide_nothing() {
+    for text in [
+        "ring 0\u{200b}6\u{200b}12\u{200b}34\u{200b}56\u{200b}78",
+        "ask the diab\u{200b}etic colleague",
+        "the p\u{2060}regnant colleague",
+        "the hi\u{fe0f}v one",
+        "can\u{202e}cer",
+        "can\u{301}c\u{323}er",
+        "le di\u{301}abète du chef",
+        "a\u{336}n\u{336}n\u{336}a knows",
+        "糖\u{200b}尿",
+    ] {
+        assert!(first(text).is_some(), "{text:?}");
+    }
+}
+
+#[test]
+fn named_kinds_are_seen_in_common_words() {
+    for text in [
+        "ask after her chemo",
+        "she takes sertraline in the morning",
+        "he is on dialysis twice a week",
+        "she is expecting in spring",
+        "ask the colleague who is ill",
+        "the cook is sick today",
+        "he is broke and gambles",
+        "his manager at the bank fired him",
+        "she is unemployed since the summer",
+        "he votes for the greens",
+        "her mother-in-law waits",
+        "ring five five five oh one three four",
+        "write to pumpman at example dot net",
+        "sa chimiothérapie dure encore",
+        "elle prend un anxiolytique",
+        "il touche le chômage",
+        "il est fauché ce mois",
+        "il vote à gauche",
+        "son ex-mari attend dehors",
+        "sa belle-mère attend dehors",
+        "elle attend un bébé",
+        "appeler le zéro six douze trente-quatre cinquante-six",
+        "écrire à pompe arobase exemple point fr",
+        "透析の日を避ける",
+        "産休の人を待つ",
+        "失業中なので待つ",
+        "〇九〇一二三四五六七八に電話",
+        "元夫が外で待つ",
+        "ポンプ アットマーク 例 ドット コム",
+    ] {
         assert!(first(text).is_some(), "{text}");
     }
 }
