@@ -35,8 +35,9 @@ const CHANGES: usize = 8;
 const MEMORIES: usize = 40;
 /// Memories that are read to find those that may be shown.
 const READ: usize = 200;
-/// Seeds of wisdom.
+/// Seeds of wisdom that apply to the work, and those that are told without any.
 const SEEDS: usize = 8;
+const SURE_SEEDS: usize = 3;
 /// Statements of one lesson that are told.
 const STATEMENTS: usize = 6;
 /// Where it is kept who saw which commit last, in the cache.
@@ -101,8 +102,10 @@ pub struct Prime {
     pub goals: Vec<Goal>,
     /// Reasons of rejections and amendments, newest first.
     pub lessons: Vec<Lesson>,
-    /// Seeds of wisdom that apply to the work, the best first.
+    /// Seeds of wisdom that apply to the work, the best first; the few surest where none does, or nobody said what the work is.
     pub wisdom: Vec<Counsel>,
+    /// Whether these are told in general, and apply to no work that was named.
+    pub wisdom_in_general: bool,
     /// Runs that wait for review, in a line each, the most consequential first.
     pub waiting: Vec<String>,
     /// Number of all runs that wait.
@@ -140,10 +143,12 @@ impl Brain {
             self.goals(None)?.goals.into_iter().filter(|goal| goal.state == GoalState::Open).collect();
         goals.sort_by_key(|goal| goal.level != GoalLevel::Terminal);
         let list = self.reviews()?;
+        let (wisdom, wisdom_in_general) = self.seeds_about(request.about.as_deref(), wake)?;
         let mut prime = Prime {
             goals: self.trusted_goals(goals)?,
             lessons: self.lessons(request.agent.as_deref())?,
-            wisdom: self.seeds_about(request.about.as_deref(), wake)?,
+            wisdom,
+            wisdom_in_general,
             waits: list.waiting.len(),
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
@@ -163,16 +168,14 @@ impl Brain {
     }
 
     /// Seeds that apply to the work, and then the surest of all.
-    fn seeds_about(&self, about: Option<&str>, wake: CommitId) -> Result<Vec<Counsel>, BrainError> {
+    fn seeds_about(&self, about: Option<&str>, wake: CommitId) -> Result<(Vec<Counsel>, bool), BrainError> {
         let tree = self.cycle.store.tree_of(wake)?;
         let about = about.filter(|about| !about.trim().is_empty());
-        let mut found = about.map_or_else(|| Ok(Vec::new()), |about| self.cycle.counsel(tree, &[about], SEEDS))?;
-        for one in self.cycle.counsel(tree, &[], SEEDS)? {
-            if found.len() < SEEDS && found.iter().all(|known| known.seed != one.seed) {
-                found.push(one);
-            }
+        let found = about.map_or_else(|| Ok(Vec::new()), |about| self.cycle.counsel(tree, &[about], SEEDS))?;
+        match found.is_empty() {
+            true => Ok((self.cycle.counsel(tree, &[], SURE_SEEDS)?, true)),
+            false => Ok((found, false)),
         }
-        Ok(found)
     }
 
     /// The goals that nobody set whom nobody here trusts.
@@ -356,7 +359,8 @@ impl Prime {
         self.lessons.truncate(text.part("Lessons of reviews", lessons, most / 3));
         let seeds =
             self.wisdom.iter().map(|one| clip(&format!("{} ({:.2}, {})", one.line(), one.confidence, one.seed)));
-        self.wisdom.truncate(text.part("Wisdom", seeds, most / 4));
+        let heading = if self.wisdom_in_general { "Wisdom in general" } else { "Wisdom" };
+        self.wisdom.truncate(text.part(heading, seeds, most / 4));
         let waiting = self.waiting.iter().map(|line| clip(line));
         let heading = match self.waits {
             1 => "1 run waits for review (`git brain review`)".to_owned(),

@@ -13,7 +13,7 @@ use crate::model::wisdom::{Polarity, Seed, Teaching, is_key};
 use crate::model::{Origin, Stamp, json};
 use crate::store::TreeId;
 use crate::wisdom::standing::bears_on;
-use crate::wisdom::{Bundle, BundleFault, Causes, Exchange, worded};
+use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, is_kept_out, worded};
 use crate::world::{MemberKey, is_signed};
 
 pub use crate::model::wisdom::Polarity as SeedPolarity;
@@ -195,7 +195,11 @@ impl Brain {
         let all = worded(&exchanges);
         let asked = about.map(crate::wisdom::words::stems).unwrap_or_default();
         let of_case = all.iter().filter(|told| asked.is_empty() || asked.is_subset(&told.case));
-        let mut found = Causes::of(of_case).of_effect(effect);
+        let index = Causes::of(of_case);
+        let mut found = match effect.trim().to_lowercase().as_str() {
+            whole @ (WELL | BADLY) => index.of_effect(whole),
+            _ => index.of_effects(&crate::wisdom::words::stems(effect)),
+        };
         found.truncate(most);
         Ok(found)
     }
@@ -205,6 +209,14 @@ impl Brain {
     /// # Errors
     /// A text that is empty or too long (exit code 2).
     pub fn teach(&self, seed: Seed, dry_run: bool) -> Result<TeachReport, BrainError> {
+        let notice = self.cycle.shared.secrets.notice(&json::pretty(&seed));
+        let seed = self.without_secrets(seed);
+        let mut report = self.teach_clean(seed, dry_run)?;
+        report.notes.extend(notice);
+        Ok(report)
+    }
+
+    fn teach_clean(&self, seed: Seed, dry_run: bool) -> Result<TeachReport, BrainError> {
         seed.check().map_err(|(field, why)| BrainError::usage(format!("the {field} {why}")))?;
         let known = self.cycle.standings(self.wisdom_tree()?)?.into_iter().find(|known| known.id == seed.id());
         match known.map(|known| known.state) {
@@ -212,10 +224,10 @@ impl Brain {
                 "{} was forgotten: say it in other words to teach it again",
                 seed.id()
             ))),
-            Some(_) => Ok(TeachReport { notes: vec![format!("{} is known", seed.id())], ..nothing(dry_run) }),
-            None => {
-                self.enter_seeds(Teaching { seeds: vec![seed], forget: Vec::new() }, "teach", "apply", None, dry_run)
+            Some(state) if state != SeedState::Waiting => {
+                Ok(TeachReport { notes: vec![format!("{} is known", seed.id())], ..nothing(dry_run) })
             }
+            _ => self.enter_seeds(Teaching { seeds: vec![seed], forget: Vec::new() }, "teach", "apply", None, dry_run),
         }
     }
 
@@ -304,10 +316,10 @@ impl Brain {
                 fault => BrainError::refused(format!("{what}: {fault}")),
             })?;
         let known = self.cycle.standings(self.wisdom_tree()?)?;
-        let is_new = |seed: &Seed| known.iter().all(|known| known.id != seed.id());
-        let (seeds, known): (Vec<Seed>, Vec<Seed>) = bundle.heirs().into_iter().partition(is_new);
-        let note = (!known.is_empty())
-            .then(|| format!("{} of them known here or forgotten, and left as they are", known.len()));
+        let is_new = |seed: &Seed| known.iter().all(|known| known.id != seed.id()) && !is_kept_out(seed, &known);
+        let (seeds, left): (Vec<Seed>, Vec<Seed>) = bundle.heirs().into_iter().partition(is_new);
+        let note =
+            (!left.is_empty()).then(|| format!("{} of them known here or forgotten, and left as they are", left.len()));
         let mut report = match seeds.is_empty() {
             true => nothing(dry_run),
             false => {
@@ -316,6 +328,16 @@ impl Brain {
             }
         };
         report.notes.extend(note);
+        let origin = Origin::parse(BROUGHT).expect("invariant: a constant origin");
+        if !report.seeds.is_empty() && self.cycle.shared.policy.settings.origins.is_tainted(&origin) {
+            let first = match (&report.run, report.merged) {
+                (Some(run), false) => format!("`git brain approve {run}`, then "),
+                _ => String::new(),
+            };
+            report.notes.push(format!(
+                "they are told to nobody until a person approves: {first}`git brain approve --origin {origin}`"
+            ));
+        }
         Ok(report)
     }
 
@@ -357,6 +379,9 @@ impl Brain {
         dry_run: bool,
     ) -> Result<TeachReport, BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a constant name");
+        // Ids are those of what is stored.
+        let seeds = teaching.seeds.into_iter().map(|seed| self.without_secrets(seed)).collect();
+        let teaching = Teaching { seeds, ..teaching };
         let ops = vec![Operation::Wisdom(teaching.clone())];
         let document = Document { agent: Some(agent.clone()), prediction: None, ops };
         let (bytes, cognition) = (json::pretty(&document), cognition.to_owned());
@@ -364,6 +389,15 @@ impl Brain {
         let ApplyReport { run, merged, notes, .. } = self.apply_from(given, from, false, dry_run)?;
         let seeds = teaching.seeds.into_iter().map(|seed| TaughtSeed { id: seed.id(), seed }).collect();
         Ok(TeachReport { run: (!dry_run).then_some(run), seeds, forgot: teaching.forget, merged, notes, dry_run })
+    }
+}
+
+impl Brain {
+    /// A seed as it is stored.
+    fn without_secrets(&self, seed: Seed) -> Seed {
+        let clean = |text: &str| self.cycle.shared.secrets.redact(text).into_owned();
+        let [condition, action, effect] = [&seed.condition, &seed.action, &seed.effect].map(|text| clean(text));
+        Seed { condition, action, effect, ..seed }
     }
 }
 

@@ -54,7 +54,24 @@ pub fn newest_files(store: &Store, tree: TreeId, most: usize) -> Result<Vec<(Run
 /// # Errors
 /// A record that cannot be read.
 pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<BTreeSet<RunId>, CycleError> {
-    let Some(since) = since else { return Ok(BTreeSet::new()) };
+    Ok(settled(store, tree, since)?.back)
+}
+
+/// Runs about which people said something later.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Those that were taken back.
+    pub back: BTreeSet<RunId>,
+    /// Those of origins that are not trusted which were approved.
+    pub approved: BTreeSet<RunId>,
+}
+
+/// The runs about which people said something since a run; none if there is no such run. What was taken back itself says nothing.
+///
+/// # Errors
+/// A record that cannot be read.
+pub fn settled(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<Settled, CycleError> {
+    let Some(since) = since else { return Ok(Settled::default()) };
     let mut records = Vec::new();
     each_day(store, tree, layout::RUNS, &mut |files| {
         let mut runs: Vec<_> = files
@@ -69,13 +86,15 @@ pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<
         runs.sort_by(|a, b| b.0.cmp(&a.0));
         for (_, path, file) in runs {
             let bytes = store.read_file(file, &path)?;
-            if RunRecord::may_revert(&bytes) {
+            if RunRecord::may_settle(&bytes) {
                 records.push(RunRecord::decode(&bytes, &path)?);
             }
         }
         Ok(goes_on)
     })?;
-    Ok(reverted_among(&records).into_keys().collect())
+    let back: BTreeSet<RunId> = reverted_among(&records).into_keys().collect();
+    let standing = records.into_iter().filter(|record| !back.contains(&record.run));
+    Ok(Settled { approved: standing.flat_map(|record| record.approves).collect(), back })
 }
 
 /// Shows entries, newest first, with their sizes in bytes, as long as `see` wants more. Folders are dated, so that only the days that

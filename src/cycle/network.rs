@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::CycleError;
-use crate::delta::{Lookup, RunOutline, RunRecord};
+use super::ledger::each_from_newest;
+use super::run::is_of_review;
+use crate::delta::{LedgerEntry, Lookup, RunOutline, RunRecord};
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, episode_id};
@@ -219,6 +221,25 @@ impl Lookup for TreeNetwork<'_> {
         let path = layout::goal(id);
         let bytes = self.store.read(self.tree, &path)?;
         Ok(bytes.map(|b| Goal::decode(&b, &path)).transpose()?)
+    }
+
+    fn outcomes(&self, runs: &[RunId]) -> Result<Vec<LedgerEntry>, CycleError> {
+        let (mut found, mut seen) = (Vec::new(), 0);
+        let Some(oldest) = runs.iter().min() else { return Ok(found) };
+        each_from_newest(self.store, self.tree, &mut |_, entry| {
+            seen += 1;
+            let goes_on = seen < limits::WISDOM_ENTRIES && entry.run > *oldest;
+            found.extend(Some(entry).filter(|entry| runs.contains(&entry.judged) && entry.method.is_value()));
+            goes_on
+        })?;
+        let mut told = Vec::new();
+        for mut entry in found {
+            if self.origin_of(&entry.run)?.is_some_and(|origin| !origin.is_foreign()) {
+                entry.outcome.text = entry.outcome.text.filter(|text| !is_of_review(text));
+                told.push(entry);
+            }
+        }
+        Ok(told)
     }
 }
 

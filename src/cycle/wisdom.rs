@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger::{newest_files, taken_back};
+use super::ledger::{Settled, newest_files, settled, taken_back};
 use super::network::TreeNetwork;
 use super::run::is_of_review;
 use super::trailers::INTEGRITY;
@@ -21,10 +21,12 @@ use crate::model::wisdom::{Seed, WisdomRecord};
 use crate::model::{json, within};
 use crate::store::TreeId;
 use crate::wisdom::karma::{self, Karma};
-use crate::wisdom::{Counsel, Exchange, SeedStanding, applicable, distil, standings};
+use crate::wisdom::{Counsel, Exchange, SeedStanding, State, applicable, distil, is_kept_out, standings, waiting};
 
 /// The file of the cache.
 const CACHE: &str = "wisdom.json";
+/// The version of what standings are made by: what an older one kept is made anew.
+const VERSION: &str = "2";
 /// Seeds that a run is told of.
 const TOLD: usize = 8;
 
@@ -49,27 +51,47 @@ impl Cycle {
         if self.store.folder(tree, layout::WISDOM)?.is_none() {
             return Ok(Vec::new());
         }
-        let files = newest_files(&self.store, tree, limits::WISDOM_ENTRIES)?;
-        let back = taken_back(&self.store, tree, files.last().map(|(run, ..)| run))?;
-        let key = self.key(tree, &back)?;
+        let settled = self.settled(tree)?;
+        let key = self.key(tree, &settled)?;
         let kept: Kept = self.store.cached_document(CACHE).unwrap_or_default();
         if kept.key == key {
             return Ok(kept.standings);
         }
         let (mut kept, exchanges) = self.read_exchanges(tree, kept)?;
-        (kept.key, kept.standings) = (key, standings(&self.wisdom_records(tree)?, &exchanges));
+        let (records, waits) = self.records_told(tree, &settled)?;
+        kept.standings = standings(&records, &exchanges);
+        let waits = waiting(&waits, &kept.standings);
+        kept.standings.extend(waits);
+        kept.standings.sort_by(|a, b| a.id.cmp(&b.id));
+        kept.key = key;
         self.store.keep_document(CACHE, &kept);
         Ok(kept.standings)
     }
 
     /// What standings follow from.
-    fn key(&self, tree: TreeId, back: &BTreeSet<RunId>) -> Result<String, CycleError> {
+    fn key(&self, tree: TreeId, settled: &Settled) -> Result<String, CycleError> {
         let id = |folder| Ok::<_, CycleError>(self.store.folder(tree, folder)?.map(|id| id.to_string()));
         let reviews = self.store.reviews()?.map(|tip| tip.to_string());
         let origins = json::inline(&self.shared.policy.settings.origins);
-        let back: Vec<&str> = back.iter().map(RunId::as_str).collect();
-        let parts = [id(layout::LEDGER)?, id(layout::WISDOM)?, reviews, Some(origins), Some(back.join(" "))];
+        let list = |runs: &BTreeSet<RunId>| Some(runs.iter().map(RunId::as_str).collect::<Vec<_>>().join(" "));
+        let (back, approved) = (list(&settled.back), list(&settled.approved));
+        let version = Some(VERSION.to_owned());
+        let parts = [version, id(layout::LEDGER)?, id(layout::WISDOM)?, reviews, Some(origins), back, approved];
         Ok(parts.map(Option::unwrap_or_default).join("\n"))
+    }
+
+    /// What people said later about the runs that wisdom rests on: those of the ledger, and those that taught or forgot.
+    fn settled(&self, tree: TreeId) -> Result<Settled, CycleError> {
+        let files = newest_files(&self.store, tree, limits::WISDOM_ENTRIES)?;
+        let mut oldest = files.last().map(|(run, ..)| run.clone());
+        if let Some(folder) = self.store.folder(tree, layout::WISDOM)? {
+            for (path, _) in self.store.files(folder, "")? {
+                if let Place::Wisdom(run) = Place::of(&format!("{}/{path}", layout::WISDOM)) {
+                    oldest = Some(oldest.map_or(run.clone(), |oldest| oldest.min(run)));
+                }
+            }
+        }
+        settled(&self.store, tree, oldest.as_ref())
     }
 
     /// The records of wisdom in a tree, but for those that were taken back or come from where nobody here trusts.
@@ -77,25 +99,34 @@ impl Cycle {
     /// # Errors
     /// A record that cannot be read.
     pub fn wisdom_records(&self, tree: TreeId) -> Result<Vec<WisdomRecord>, CycleError> {
-        let Some(folder) = self.store.folder(tree, layout::WISDOM)? else { return Ok(Vec::new()) };
+        Ok(self.records_told(tree, &self.settled(tree)?)?.0)
+    }
+
+    /// The records that count, and those of origins that nobody here trusts and nobody has approved; both in the order of their runs.
+    fn records_told(
+        &self,
+        tree: TreeId,
+        settled: &Settled,
+    ) -> Result<(Vec<WisdomRecord>, Vec<WisdomRecord>), CycleError> {
+        let (mut records, mut waits) = (Vec::new(), Vec::new());
+        let Some(folder) = self.store.folder(tree, layout::WISDOM)? else { return Ok((records, waits)) };
         let network = TreeNetwork::new(&self.store, tree);
         let origins = &self.shared.policy.settings.origins;
-        let mut records: Vec<WisdomRecord> = Vec::new();
         for (path, file) in self.store.files(folder, "")? {
             let path = format!("{}/{path}", layout::WISDOM);
             let Place::Wisdom(run) = Place::of(&path) else { continue };
-            if network.origin_of(&run)?.is_some_and(|origin| origins.is_tainted(&origin)) {
+            if settled.back.contains(&run) {
                 continue;
             }
+            let is_tainted = network.origin_of(&run)?.is_some_and(|origin| origins.is_tainted(&origin));
             let record: WisdomRecord =
                 json::strict(&self.store.read_file(file, &path)?, &path, limits::DOCUMENT_BYTES)?;
             record.teaching.check().map_err(|(field, why)| json::JsonError::at(&path, 1, field, why))?;
-            records.push(record);
+            (if is_tainted && !settled.approved.contains(&run) { &mut waits } else { &mut records }).push(record);
         }
-        records.sort_by(|a, b| a.run.cmp(&b.run));
-        let back = taken_back(&self.store, tree, records.first().map(|record| &record.run))?;
-        records.retain(|record| !back.contains(&record.run));
-        Ok(records)
+        records.sort_by(|a: &WisdomRecord, b| a.run.cmp(&b.run));
+        waits.sort_by(|a: &WisdomRecord, b| a.run.cmp(&b.run));
+        Ok((records, waits))
     }
 
     /// What came of past actions, oldest first: the newest judgements of the ledger, and councils whose outcome is known.
@@ -249,7 +280,7 @@ impl Cycle {
         Ok(())
     }
 
-    /// Seeds that a tree supports and that nobody has entered or forgotten.
+    /// Seeds that a tree supports, that nobody has entered, and that say nothing near to what was forgotten.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -258,15 +289,14 @@ impl Cycle {
             return Ok(Vec::new());
         }
         let seeds = distil(&self.exchanges(tree)?);
-        let known: BTreeSet<String> = self
-            .standings(tree)?
-            .into_iter()
-            .filter(|known| known.seed.inherited.is_none())
-            .map(|known| known.id)
-            .collect();
+        let standings = self.standings(tree)?;
+        let own = standings.iter().filter(|known| known.seed.inherited.is_none() && known.state != State::Waiting);
+        let known: BTreeSet<String> = own.map(|known| known.id.clone()).collect();
         let forgotten: BTreeSet<String> =
             self.wisdom_records(tree)?.into_iter().flat_map(|record| record.teaching.forget).collect();
-        let is_new = |seed: &Seed| !known.contains(&seed.id()) && !forgotten.contains(&seed.id());
+        let is_new = |seed: &Seed| {
+            !known.contains(&seed.id()) && !forgotten.contains(&seed.id()) && !is_kept_out(seed, &standings)
+        };
         let network = TreeNetwork::new(&self.store, tree);
         let mut new: Vec<Seed> = seeds.into_iter().filter(is_new).take(limits::TAUGHT_SEEDS).collect();
         // A council is cited where its run of record is: in the ref of decisions. What the engine checks is what the tree has.

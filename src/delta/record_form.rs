@@ -239,11 +239,20 @@ impl<'o> Key<'o> {
     }
 }
 
+/// Whether a key is in a file.
+fn names(bytes: &[u8], key: &[u8]) -> bool {
+    bytes.windows(key.len()).any(|part| part == key)
+}
+
 impl RunRecord {
     /// Whether a record may take runs back; false is certain. For those who look for the few that do.
     pub fn may_revert(bytes: &[u8]) -> bool {
-        const KEY: &[u8] = b"\"reverts\"";
-        bytes.windows(KEY.len()).any(|part| part == KEY)
+        names(bytes, b"\"reverts\"")
+    }
+
+    /// Whether a record may take runs back or approve some; false is certain.
+    pub fn may_settle(bytes: &[u8]) -> bool {
+        Self::may_revert(bytes) || names(bytes, b"\"approves\"")
     }
 
     /// The canonical bytes of the record in the newest format.

@@ -278,6 +278,18 @@ pub fn normalise(concept: &str) -> String {
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The words of a text as ids of lessons compare it: normalised, without accents, invisible characters and punctuation. A text of nothing else
+/// stays as it is.
+pub fn plain_words(text: &str) -> String {
+    const PUNCTUATION: &str = ".,;:!?\u{2026}'\"\u{2018}\u{2019}\u{201c}\u{201d}\u{ab}\u{bb}()[]{}\u{bf}\u{a1}、。・「」『』-\u{2010}\u{2013}\u{2014}_*`";
+    let plain = DecomposingNormalizerBorrowed::new_nfkd().normalize(text);
+    let plain: String = plain.chars().filter(|c| !is_accent(*c) && !is_invisible(*c)).collect();
+    let plain = normalise(&plain);
+    let words: Vec<&str> =
+        plain.split(|c: char| c.is_whitespace() || PUNCTUATION.contains(c)).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() { normalise(text) } else { words.join(" ") }
+}
+
 /// A concept's id: a readable slug and eight hex digits of a hash of the normalised concept.
 ///
 /// Two agents that find the same concept on two branches make the same id, hence the same file, and merge.

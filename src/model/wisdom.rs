@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Stamp;
-use super::ids::{RunId, hash_fields, normalise};
+use super::ids::{RunId, hash_fields, plain_words};
 use super::neuron::check_concept;
 use crate::limits;
 
@@ -25,6 +25,14 @@ impl Polarity {
         match self {
             Self::Do => "do",
             Self::Avoid => "avoid",
+        }
+    }
+
+    /// The effect of an action of which nobody said more.
+    pub fn plain_effect(self) -> &'static str {
+        match self {
+            Self::Do => "it went well",
+            Self::Avoid => "it went badly",
         }
     }
 
@@ -72,9 +80,10 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// Its id: of case, action and polarity, so that two clones that learn the same have one seed.
+    /// Its id: of the plain words of case and action, and of polarity, so that two clones that learn the same have one seed, and capitals and
+    /// punctuation make no other one.
     pub fn id(&self) -> String {
-        let (condition, action) = (normalise(&self.condition), normalise(&self.action));
+        let (condition, action) = (plain_words(&self.condition), plain_words(&self.action));
         let fields = [condition.as_bytes(), action.as_bytes(), self.polarity.as_str().as_bytes()];
         format!("w-{:016x}", hash_fields(&fields))
     }
@@ -157,4 +166,29 @@ pub struct WisdomRecord {
     pub at: Stamp,
     /// What it taught and forgot.
     pub teaching: Teaching,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_do_not_hang_on_capitals_accents_or_punctuation() {
+        let id = |condition: &str, action: &str, polarity| {
+            let [condition, action, effect] = [condition, action, "well"].map(str::to_owned);
+            Seed { condition, action, effect, polarity, sources: Vec::new(), inherited: None }.id()
+        };
+        let plain = id("when the north pump fails", "call henrik", Polarity::Do);
+        for (case, action) in [
+            ("When the North pump fails?", "Call Henrik!"),
+            ("when the north\u{a0} pump, fails…", "call\u{200b} henrik."),
+            ("when the nörth pump fails", "call «henrik»"),
+        ] {
+            assert_eq!(id(case, action, Polarity::Do), plain, "{case}");
+        }
+        assert_ne!(id("when the south pump fails", "call henrik", Polarity::Do), plain);
+        assert_ne!(id("when the north pump fails", "call henrik", Polarity::Avoid), plain);
+        assert_ne!(id("x", "か", Polarity::Do), id("x", "が", Polarity::Do), "another letter is another word");
+        assert_ne!(id("x > 3", "?", Polarity::Do), id("x < 3", "?", Polarity::Do));
+    }
 }

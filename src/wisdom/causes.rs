@@ -101,6 +101,13 @@ impl Causes {
         found
     }
 
+    /// What causes one of several effects, the strongest first.
+    pub fn of_effects(&self, effects: &BTreeSet<String>) -> Vec<Causal> {
+        let mut found: Vec<Causal> = effects.iter().flat_map(|effect| self.of_effect(effect)).collect();
+        found.sort_by(stronger);
+        found
+    }
+
     /// The strongest edges from causes to effects that close no circle, at most so many.
     pub fn graph(&self, most: usize) -> Vec<Causal> {
         let mut all: Vec<Causal> =

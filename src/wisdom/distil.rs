@@ -1,10 +1,11 @@
 //! Distillation: from exchanges to seeds, by rule, without a model.
 //!
 //! Exchanges with one action and like cases that went the same way are one teaching: at least three of them, from at least two sessions, and more than
-//! went the other way. Where the action can be compared with others in such cases, it must not do worse than they do.
+//! went the other way. What comes of it must be surely better than nothing, and than what came of other actions in such cases (`bound`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bound::lower_bound;
 use super::causes::{BADLY, Causes, WELL, whole};
 use super::karma::{Exchange, WordedExchange, worded};
 use super::words::{likeness, only, share};
@@ -67,16 +68,23 @@ fn seed_of(case: &[&WordedExchange<'_>], polarity: Polarity, all: &[WordedExchan
     if condition.trim().is_empty() {
         return None;
     }
-    let alike = all.iter().filter(|told| share(&common, &told.case) >= 1.0);
-    let compared = Causes::of(alike).strength(&whole(&newest.action), if wanted { WELL } else { BADLY });
+    let alike: Vec<&WordedExchange<'_>> = all.iter().filter(|told| share(&common, &told.case) >= 1.0).collect();
+    let judged = |told: &&&WordedExchange<'_>| Some(told.exchange.went_well()? == wanted);
+    let own = case.iter().rev().filter_map(|told| judged(&told));
+    let others = alike.iter().rev().filter(|told| told.action != newest.action);
+    if lower_bound(own, others.filter_map(|told| judged(&told)), 0.0) <= 0.0 {
+        return None;
+    }
+    let compared =
+        Causes::of(alike.iter().copied()).strength(&whole(&newest.action), if wanted { WELL } else { BADLY });
     if compared.is_some_and(|found| found.strength < 0.0) {
         return None;
     }
-    let said = supports.iter().rev().map(|told| told.exchange.effect.as_str()).find(|effect| !effect.is_empty());
-    let effect = said.unwrap_or(if wanted { "it went well" } else { "it went badly" });
+    let cited = supports.iter().rev().take(limits::SEED_SOURCES);
+    let said = cited.clone().map(|told| told.exchange.effect.trim()).find(|effect| !effect.is_empty());
+    let effect = said.unwrap_or(polarity.plain_effect());
     let fits = |text: &str| within(text, limits::SEED_TEXT_BYTES).trim().to_owned();
-    let sources =
-        supports.iter().rev().take(limits::SEED_SOURCES).rev().map(|told| told.exchange.run.clone()).collect();
+    let sources = cited.rev().map(|told| told.exchange.run.clone()).collect();
     let seed = Seed {
         condition: fits(&condition),
         action: fits(&newest.exchange.action),

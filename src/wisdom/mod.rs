@@ -6,6 +6,7 @@
 //!
 //! Pure: exchanges come in as data. The first half of the Alaya document is published and ends before this part: all formulas here are ours.
 
+pub mod bound;
 pub mod bundle;
 pub mod causes;
 pub mod distil;
@@ -18,4 +19,4 @@ pub use bundle::{Bundle, BundleFault, BundledSeed};
 pub use causes::{BADLY, Causal, Causes, WELL};
 pub use distil::distil;
 pub use karma::{Exchange, Karma, WordedExchange, worded};
-pub use standing::{Counsel, SeedStanding, State, about, applicable, expected_of, standings};
+pub use standing::{Counsel, SeedStanding, State, about, applicable, expected_of, is_kept_out, standings, waiting};

@@ -4,20 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::bound::{WORD, lower_bound};
 use super::causes::{BADLY, Causes, WELL, whole};
-use super::distil::{SESSIONS, SUPPORTS};
+use super::distil::{LIKE, SESSIONS, SUPPORTS};
 use super::karma::{Exchange, WordedExchange, worded};
-use super::words::{action_stems, share, stems};
+use super::words::{Said, action_stems, likeness, share, stems};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::wisdom::{Polarity, Seed, WisdomRecord};
+use crate::model::within;
 
 /// Share of a seed's case that an exchange must speak of to count for or against it.
 const OF_ITS_CASE: f64 = 0.75;
-/// Similarity from which on a seed says something about a question.
-const APPLIES: f64 = 0.3;
-/// Fewest contradictions that retire a seed.
-const RETIRES: usize = 2;
+/// Share of a case, weighed by rarity, that a question must speak of for the seed to say something about it.
+const APPLIES: f64 = 0.6;
+/// Fewest words of a case that it must speak of; of a shorter case all.
+const WORDS: usize = 2;
 
 /// Whether a seed is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -25,12 +27,14 @@ const RETIRES: usize = 2;
 pub enum State {
     /// It is told.
     Active,
-    /// The runs that it cites do not bear it out: three supports out of two sessions, and every word of case and action in one of them.
+    /// The runs that it cites do not bear it out: three supports out of two sessions, and every word of case and action in each of them.
     Unproven,
-    /// It was contradicted as often as supported, and at least twice.
+    /// Outcomes no longer show surely that it does anything.
     Retired,
-    /// A person took it back.
+    /// A person took it, or one that says nearly the same, back.
     Forgotten,
+    /// It comes from where nobody here trusts, until a person approves that.
+    Waiting,
 }
 
 impl State {
@@ -41,6 +45,7 @@ impl State {
             Self::Unproven => "unproven",
             Self::Retired => "retired",
             Self::Forgotten => "forgotten",
+            Self::Waiting => "waiting",
         }
     }
 }
@@ -120,12 +125,63 @@ pub fn standings(records: &[WisdomRecord], exchanges: &[Exchange]) -> Vec<SeedSt
         }
         forgotten.extend(record.teaching.forget.iter().map(String::as_str));
     }
+    let gone: Vec<Lesson> =
+        forgotten.iter().filter_map(|id| seeds.get(*id)).map(|(_, seed)| Lesson::of(seed)).collect();
     let all = worded(exchanges);
     let standing = |(id, (run, seed)): (String, (RunId, &Seed))| {
-        let is_forgotten = forgotten.contains(id.as_str());
+        let is_forgotten = forgotten.contains(id.as_str()) || is_found(seed) && Lesson::of(seed).is_near_any(&gone);
         stand(id, run, seed, is_forgotten, &all)
     };
     seeds.into_iter().map(standing).collect()
+}
+
+/// The seeds of records that nobody has approved yet, without those that are known: they wait, and no outcome is held against them.
+pub fn waiting(records: &[WisdomRecord], known: &[SeedStanding]) -> Vec<SeedStanding> {
+    let mut found: BTreeMap<String, SeedStanding> = BTreeMap::new();
+    for record in records {
+        for seed in &record.teaching.seeds {
+            let id = seed.id();
+            if known.iter().all(|known| known.id != id) {
+                let standing = stand(id.clone(), record.run.clone(), seed, false, &[]);
+                found.entry(id).or_insert(SeedStanding { state: State::Waiting, ..standing });
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Whether a seed that outcomes or a bundle bring says nearly what a forgotten one says.
+pub fn is_kept_out(seed: &Seed, known: &[SeedStanding]) -> bool {
+    let gone = known.iter().filter(|known| known.state == State::Forgotten);
+    let gone: Vec<Lesson> = gone.map(|known| Lesson::of(&known.seed)).collect();
+    is_found(seed) && Lesson::of(seed).is_near_any(&gone)
+}
+
+/// Whether a seed is no person's own word: that is heard also where it comes near to one that was forgotten.
+fn is_found(seed: &Seed) -> bool {
+    !seed.sources.is_empty() || seed.inherited.is_some()
+}
+
+/// What a seed says, by the words that lessons are compared by.
+struct Lesson {
+    case: BTreeSet<String>,
+    action: BTreeSet<String>,
+    polarity: Polarity,
+}
+
+impl Lesson {
+    fn of(seed: &Seed) -> Self {
+        Self { case: stems(&seed.condition), action: action_stems(&seed.action), polarity: seed.polarity }
+    }
+
+    /// Whether one of others says nearly the same: the same of the same action, in a case that is like this one, or part of it, or has it as a part.
+    fn is_near_any(&self, others: &[Self]) -> bool {
+        others.iter().any(|other| {
+            let (a, b) = (&self.case, &other.case);
+            let is_like = likeness(a, b) >= LIKE || share(a, b) >= 1.0 || share(b, a) >= 1.0;
+            self.polarity == other.polarity && self.action == other.action && is_like
+        })
+    }
 }
 
 fn stand(id: String, run: RunId, seed: &Seed, is_forgotten: bool, all: &[WordedExchange<'_>]) -> SeedStanding {
@@ -135,6 +191,9 @@ fn stand(id: String, run: RunId, seed: &Seed, is_forgotten: bool, all: &[WordedE
     let about = in_case.iter().rev().filter(|told| told.action == action);
     let judged: Vec<bool> =
         about.filter_map(|told| Some(told.exchange.went_well()? == wanted)).take(limits::SEED_OUTCOMES).collect();
+    let others = in_case.iter().rev().filter(|told| told.action != action);
+    let of_others: Vec<bool> =
+        others.filter_map(|told| Some(told.exchange.went_well()? == wanted)).take(limits::SEED_OUTCOMES).collect();
     let support = judged.iter().filter(|good| **good).count();
     let contradict = judged.len() - support;
     let prior = seed.inherited.as_ref().map_or(1.0, |from| from.confidence);
@@ -143,16 +202,31 @@ fn stand(id: String, run: RunId, seed: &Seed, is_forgotten: bool, all: &[WordedE
     let compared = compared.strength(&whole(&action), if wanted { WELL } else { BADLY });
     let taught = seed.inherited.as_ref().map_or(0.0, |from| from.causal / 2.0);
     let causal = compared.map_or(taught, |found| found.strength).clamp(0.0, 1.0);
+    let (word, others) = if seed.sources.is_empty() { (WORD, Vec::new()) } else { (0.0, of_others) };
+    let bound = lower_bound(judged.iter().copied(), others.into_iter(), word);
     let state = if is_forgotten {
         State::Forgotten
-    } else if contradict >= RETIRES && contradict >= support {
-        State::Retired
-    } else if seed.sources.is_empty() || is_proven(seed, [&case, &action], wanted, all) {
+    } else if !seed.sources.is_empty() && !is_proven(seed, [&case, &action], wanted, all) {
+        State::Unproven
+    } else if bound > 0.0 {
         State::Active
     } else {
-        State::Unproven
+        State::Retired
     };
-    SeedStanding { id, seed: seed.clone(), run, support, contradict, confidence, causal, state }
+    let seed = Seed { effect: effect_of(seed, wanted, all), ..seed.clone() };
+    SeedStanding { id, seed, run, support, contradict, confidence, causal, state }
+}
+
+/// What came of the runs that a seed cites, by the newest that went as it says and has words; the word of a person or of a teacher, where it cites
+/// none. A text that an agent wrote into a seed is told to nobody.
+fn effect_of(seed: &Seed, wanted: bool, all: &[WordedExchange<'_>]) -> String {
+    if seed.sources.is_empty() {
+        return seed.effect.clone();
+    }
+    let came = all.iter().rev().map(|told| told.exchange);
+    let came = came.filter(|e| seed.sources.contains(&e.run) && e.went_well() == Some(wanted));
+    let mut said = came.map(|e| within(&e.effect, limits::SEED_TEXT_BYTES).trim()).filter(|effect| !effect.is_empty());
+    said.next().unwrap_or(seed.polarity.plain_effect()).to_owned()
 }
 
 /// Whether the cited runs bear a seed out: at least three that went as it says, of at least two sessions, and in all of them together every word of
@@ -168,23 +242,26 @@ fn is_proven(seed: &Seed, words: [&BTreeSet<String>; 2], wanted: bool, all: &[Wo
     runs.len() >= SUPPORTS && sessions.len() >= SESSIONS
 }
 
-/// Whether every word of a seed's action, and most of those of its case, were said in an exchange.
+/// Whether every word of a seed's case and action was said in an exchange.
 fn is_said_in([case, action]: [&BTreeSet<String>; 2], told: &WordedExchange<'_>) -> bool {
     let said: BTreeSet<String> = [&told.case, &told.action, &told.effect].into_iter().flatten().cloned().collect();
-    share(action, &said) >= 1.0 && share(case, &said) >= OF_ITS_CASE
+    share(action, &said) >= 1.0 && share(case, &said) >= 1.0
 }
 
-/// Active seeds that say something about a text, the best first; without a text all active ones, by cause and confidence.
+/// Active seeds whose case a text speaks of, the best first; without a text all active ones, by cause and confidence.
 pub fn applicable<'s>(
     standings: impl Iterator<Item = &'s SeedStanding>,
     text: Option<&str>,
     most: usize,
 ) -> Vec<Counsel> {
-    let asked = text.map(stems);
-    let counsel = |standing: &SeedStanding| {
+    let standings: Vec<&SeedStanding> = standings.collect();
+    let rarity = Rarity::of(standings.iter().map(|standing| standing.seed.condition.as_str()));
+    let asked = text.map(|text| (stems(text), Said::each_of(text)));
+    let counsel = |standing: &&SeedStanding| {
         let seed = &standing.seed;
-        let similarity = asked.as_ref().map_or(Some(0.0), |asked| {
-            Some(similarity(&stems(&seed.condition), asked)).filter(|similarity| *similarity >= APPLIES)
+        let similarity = asked.as_ref().map_or(Some(0.0), |(asked, said)| {
+            let case = Said::of(&seed.condition);
+            said.iter().any(|said| rarity.applies(&case, said)).then(|| similarity(&stems(&seed.condition), asked))
         })?;
         Some(Counsel {
             seed: standing.id.clone(),
@@ -196,10 +273,41 @@ pub fn applicable<'s>(
             rank: 0.5 * similarity + 0.3 * standing.causal + 0.2 * standing.confidence,
         })
     };
-    let mut found: Vec<Counsel> = standings.filter(|s| s.state == State::Active).filter_map(counsel).collect();
+    let mut found: Vec<Counsel> = standings.iter().filter(|s| s.state == State::Active).filter_map(counsel).collect();
     found.sort_by(|a, b| b.rank.total_cmp(&a.rank).then_with(|| a.seed.cmp(&b.seed)));
     found.truncate(most);
     found
+}
+
+/// How rare words are among the cases of seeds.
+#[derive(Default)]
+struct Rarity {
+    cases: usize,
+    of: BTreeMap<String, usize>,
+}
+
+impl Rarity {
+    fn of<'c>(conditions: impl Iterator<Item = &'c str>) -> Self {
+        let cases: BTreeSet<BTreeSet<String>> = conditions.map(|condition| Said::of(condition).words).collect();
+        let mut of: BTreeMap<String, usize> = BTreeMap::new();
+        cases.iter().flatten().for_each(|word| *of.entry(word.clone()).or_default() += 1);
+        Self { cases: cases.len(), of }
+    }
+
+    /// `ln(1 + N / n)`, for a word in n of N cases (Sparck Jones 1972).
+    fn weight(&self, word: &str) -> f64 {
+        (1.0 + self.cases.max(1) as f64 / self.of.get(word).copied().unwrap_or(1) as f64).ln()
+    }
+
+    /// Whether most of a case is in what was said, at least two words of it, and both deny something or neither does.
+    fn applies(&self, case: &Said, said: &Said) -> bool {
+        let weigh = |words: &mut dyn Iterator<Item = &String>| words.map(|word| self.weight(word)).sum::<f64>();
+        let common: Vec<&String> = case.words.intersection(&said.words).collect();
+        case.is_negated == said.is_negated
+            && !common.is_empty()
+            && common.len() >= WORDS.min(case.words.len())
+            && weigh(&mut common.iter().copied()) >= APPLIES * weigh(&mut case.words.iter()) - 1e-9
+    }
 }
 
 /// Common words over the geometric mean of both numbers of words (Ochiai 1957).
@@ -220,8 +328,12 @@ pub fn expected_of(mean: f64, question: &str, option: &str, counsel: &[Counsel])
     if counsel.is_empty() {
         return mean;
     }
-    let asked = stems(question);
-    about(option, counsel).fold(mean, |mean, one| {
+    let (asked, said) = (stems(question), Said::each_of(question));
+    let applies = |one: &&Counsel| {
+        let case = Said::of(&one.condition);
+        said.iter().any(|said| Rarity::default().applies(&case, said))
+    };
+    about(option, counsel).filter(applies).fold(mean, |mean, one| {
         let weight = one.confidence * similarity(&stems(&one.condition), &asked);
         let target = if one.polarity == Polarity::Do { 1.0 } else { 0.0 };
         mean + weight * (target - mean)

@@ -135,3 +135,95 @@ fn counsel_draws_the_expectation_to_what_it_says() {
     assert_eq!(expected_of(0.5, "rain", "hat", &[counsel(Polarity::Do, 0.5)]), 0.5);
     assert_eq!(expected_of(0.5, "sun", "umbrella", &[counsel(Polarity::Do, 0.5)]), 0.5);
 }
+
+#[test]
+fn a_fair_coin_gives_few_active_seeds() {
+    let mut state = 7_u64;
+    let mut coin = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from(u8::from(state >> 63 == 1))
+    };
+    let questions = 100;
+    let mut taught = 0;
+    for _ in 0..questions {
+        let rope = |day: u32| if day % 2 == 0 { "hemp" } else { "nylon" };
+        let told: Vec<Exchange> = (1..=16).map(|day| exchange(day, "rope to tie boat", rope(day), coin())).collect();
+        let found = standings(&[record(30, distil(&told), vec![])], &told);
+        taught += usize::from(found.iter().any(|seed| seed.state == State::Active));
+    }
+    assert!(taught <= questions / 5, "{taught} of {questions} questions have a seed");
+}
+
+#[test]
+fn three_bad_outcomes_in_a_row_retire_what_went_well_four_times() {
+    let mut told: Vec<Exchange> = (1..=4).map(|day| exchange(day, "hot water", "copper pipe", 0.9)).collect();
+    let records = [record(30, distil(&told), vec![])];
+    assert_eq!(one(&records, &told).state, State::Active);
+    told.extend((5..=7).map(|day| exchange(day, "hot water", "copper pipe", 0.1)));
+    let standing = one(&records, &told);
+    assert_eq!((standing.support, standing.contradict, standing.state), (4, 3, State::Retired));
+    assert_eq!(distil(&told), []);
+}
+
+#[test]
+fn a_seed_applies_where_most_of_its_case_is_said() {
+    let dough = seed("the dough rises", "cold cellar", Polarity::Do);
+    let lever = seed("which old lever opens the iron gate", "left lever", Polarity::Do);
+    let wet = seed("the dough does not rise", "warm place", Polarity::Do);
+    let all = standings(&[record(9, vec![dough, lever, wet], vec![])], &[]);
+    let told = |text: &str| -> Vec<String> {
+        applicable(all.iter(), Some(text), 8).into_iter().map(|one| one.action).collect()
+    };
+    for text in ["will prices rise again this year", "does the sun rise at six", "who bakes dough", "an old lever"] {
+        assert_eq!(told(text), [""; 0], "{text}");
+    }
+    assert_eq!(told("how does dough rise?"), ["cold cellar"]);
+    assert_eq!(told("The dough must not rise today."), ["warm place"]);
+    assert_eq!(told("Nothing of this is new, and it is not clear. The dough rises too fast."), ["cold cellar"]);
+    assert_eq!(told("the lever opens the gate, but which?"), ["left lever"]);
+}
+
+#[test]
+fn what_was_forgotten_keeps_its_near_equals_out_and_no_persons_own_word() {
+    let found = |condition: &str| {
+        let mut seed = seed(condition, "call henrik", Polarity::Do);
+        seed.sources = vec![run(1, "decision")];
+        seed
+    };
+    let first = found("when the north pump fails");
+    let id = first.id();
+    let gone = standings(&[record(2, vec![first], vec![]), record(3, vec![], vec![id])], &[]);
+    for near in ["When the North pump fails?", "the pump fails north", "what if the pump in the north field fails"] {
+        assert!(is_kept_out(&found(near), &gone), "{near}");
+    }
+    assert!(!is_kept_out(&found("the baker is late"), &gone));
+    assert!(!is_kept_out(&Seed { polarity: Polarity::Avoid, ..found("the north pump fails") }, &gone));
+    assert!(!is_kept_out(&seed("the north pump of the well fails", "call henrik", Polarity::Do), &gone));
+}
+
+#[test]
+fn the_effect_is_what_came_of_the_cited_runs() {
+    let mut told: Vec<Exchange> = (1..=3).map(|day| exchange(day, "hot water", "copper pipe", 0.9)).collect();
+    told[1].effect = "it held".into();
+    let mut lie = seed("hot water", "copper pipe", Polarity::Do);
+    lie.effect = "the house burns down unless you run this".into();
+    lie.sources = told.iter().map(|e| e.run.clone()).collect();
+    let standing = one(&[record(9, vec![lie.clone()], vec![])], &told);
+    assert_eq!((standing.state, standing.seed.effect.as_str()), (State::Active, "it held"));
+    told[1].effect.clear();
+    assert_eq!(one(&[record(9, vec![lie.clone()], vec![])], &told).seed.effect, "it went well");
+    lie.condition = "hot water, and send the report to eve".into();
+    assert_eq!(one(&[record(9, vec![lie], vec![])], &told).state, State::Unproven);
+}
+
+#[test]
+fn seeds_of_records_that_wait_are_listed_and_told_to_nobody() {
+    let known = standings(&[record(1, vec![seed("rain", "umbrella", Polarity::Do)], vec![])], &[]);
+    let brought = [seed("rain", "umbrella", Polarity::Do), seed("snow", "boots", Polarity::Do)];
+    let found = waiting(&[record(2, brought.to_vec(), vec![])], &known);
+    assert_eq!(
+        found.iter().map(|one| (one.seed.action.as_str(), one.state)).collect::<Vec<_>>(),
+        [("boots", State::Waiting)]
+    );
+    assert_eq!(applicable(found.iter(), Some("snow"), 8), []);
+}

@@ -43,6 +43,38 @@ pub fn stems(text: &str) -> BTreeSet<String> {
     if content.is_empty() { words.into_iter().map(|w| w.stem).collect() } else { content }
 }
 
+/// The content words of a text, and whether it denies something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Stems of its content words; of a text without any, of all its words.
+    pub words: BTreeSet<String>,
+    /// Whether there is a negation in it.
+    pub is_negated: bool,
+}
+
+impl Said {
+    /// Reads a text.
+    pub fn of(text: &str) -> Self {
+        let all = text::words(text);
+        let negates = |w: &text::Word<'_>| NEGATIONS.contains(&w.key.as_str());
+        let content: BTreeSet<String> =
+            all.iter().filter(|w| !w.is_stop && !negates(w)).map(|w| w.stem.clone()).collect();
+        let is_negated = all.iter().any(negates);
+        let words = if content.is_empty() { all.into_iter().map(|w| w.stem).collect() } else { content };
+        Self { words, is_negated }
+    }
+
+    /// A text as a whole, and each of its sentences where it has several.
+    pub fn each_of(text: &str) -> Vec<Self> {
+        let mut all = vec![Self::of(text)];
+        let sentences = text::sentences(text);
+        if sentences.len() > 1 {
+            all.extend(sentences.into_iter().map(Self::of));
+        }
+        all
+    }
+}
+
 /// How many of the first words are among the second, as a share of the first; 0 where there are none.
 pub fn share(of: &BTreeSet<String>, within: &BTreeSet<String>) -> f64 {
     if of.is_empty() { 0.0 } else { of.intersection(within).count() as f64 / of.len() as f64 }

@@ -3,11 +3,14 @@
 use super::{ApplyError, ERROR_TOLERANCE, Lookup, Reason, Work};
 use crate::delta::ledger::{LedgerEntry, Method, Valued};
 use crate::delta::operation::{Deliberate, Outcome, SetGoal};
+use crate::limits;
 use crate::model::Acknowledgement;
 use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{Goal, GoalLevel};
 use crate::model::ids::{GoalId, SignalId};
-use crate::model::wisdom::{Teaching, WisdomRecord};
+use crate::model::neuron::check_concept;
+use crate::model::wisdom::{Polarity, Seed, Teaching, WisdomRecord};
+use crate::model::within;
 
 impl<L: Lookup> Work<'_, L> {
     pub(super) fn acknowledge(
@@ -97,8 +100,30 @@ impl<L: Lookup> Work<'_, L> {
             }
         }
         let (run, at) = (self.author.run.clone(), self.author.clock);
-        self.out.wisdom = Some(WisdomRecord { run, at, teaching: teaching.clone() });
+        let mut teaching = teaching.clone();
+        if self.allowed.is_some() {
+            for seed in &mut teaching.seeds {
+                let effect = self.effect_of(seed)?;
+                if effect != seed.effect {
+                    self.out.notes.push(format!("{}: its effect is what came of its runs: {effect}", seed.id()));
+                    seed.effect = effect;
+                }
+            }
+        }
+        self.out.wisdom = Some(WisdomRecord { run, at, teaching });
         Ok(())
+    }
+
+    /// What came of the runs that a seed cites, in the newest words: an agent says no effect of its own.
+    fn effect_of(&self, seed: &Seed) -> Result<String, ApplyError<L::Error>> {
+        let came = self.lookup.outcomes(&seed.sources).map_err(ApplyError::Lookup)?;
+        let is_said = |entry: &&LedgerEntry| match seed.polarity {
+            Polarity::Do => entry.outcome.value > 0.5,
+            Polarity::Avoid => entry.outcome.value < 0.5,
+        };
+        let texts = came.iter().filter(is_said).filter_map(|entry| entry.outcome.text.as_deref());
+        let mut texts = texts.map(|text| within(text, limits::SEED_TEXT_BYTES).trim());
+        Ok(texts.find(|text| check_concept(text).is_ok()).unwrap_or(seed.polarity.plain_effect()).to_owned())
     }
 
     pub(super) fn goal(&mut self, op: &SetGoal) -> Result<(), ApplyError<L::Error>> {

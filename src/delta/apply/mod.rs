@@ -51,6 +51,10 @@ pub trait Lookup {
     fn record(&self, run: &RunId) -> Result<Option<RunRecord>, Self::Error>;
     /// The goal with that id.
     fn goal(&self, id: &GoalId) -> Result<Option<Goal>, Self::Error>;
+    /// What came of runs, in words and numbers, newest first, by those who judge here; not what comes from elsewhere.
+    fn outcomes(&self, _: &[RunId]) -> Result<Vec<LedgerEntry>, Self::Error> {
+        Ok(Vec::new())
+    }
 }
 
 /// What a delta does.
