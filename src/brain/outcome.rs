@@ -146,7 +146,8 @@ impl Brain {
             };
             // It is the word of who says it now, whoever said it before.
             let origin = self.claimed_origin(request.origin.as_deref())?;
-            report.ran.wake = self.outcome_from(&judged, Some(&origin))?.wake;
+            let from = Some(&origin).filter(|origin| **origin != Origin::local());
+            report.ran.wake = self.outcome_from(&judged, from)?.wake;
         }
         if request.no_run && !report.stimuli.is_empty() {
             return Ok(());

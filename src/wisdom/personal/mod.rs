@@ -34,7 +34,7 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 pub fn first(text: &str) -> Option<&'static str> {
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     let bare = text::fold(&visible);
-    let looks = [unmarked(&visible), bare, visible];
+    let looks = [visible.clone(), unmarked(&visible), bare];
     looks.iter().find_map(|look| {
         // Numbers in full width are numbers; capitals say what is a name, and are looked at as they stand.
         let plain = crate::model::ids::normalise(look);
