@@ -261,7 +261,7 @@ pub fn applicable<'s>(
         let seed = &standing.seed;
         let similarity = asked.as_ref().map_or(Some(0.0), |(asked, said)| {
             let case = Said::of(&seed.condition);
-            said.iter().any(|said| rarity.applies(&case, said)).then(|| similarity(&stems(&seed.condition), asked))
+            rarity.applies(&case, said).then(|| similarity(&stems(&seed.condition), asked))
         })?;
         Some(Counsel {
             seed: standing.id.clone(),
@@ -299,14 +299,22 @@ impl Rarity {
         (1.0 + self.cases.max(1) as f64 / self.of.get(word).copied().unwrap_or(1) as f64).ln()
     }
 
-    /// Whether most of a case is in what was said, at least two words of it, and both deny something or neither does.
-    fn applies(&self, case: &Said, said: &Said) -> bool {
+    /// Whether most of a case is in what was said, and at least two words of it.
+    fn covers(&self, case: &Said, said: &Said) -> bool {
         let weigh = |words: &mut dyn Iterator<Item = &String>| words.map(|word| self.weight(word)).sum::<f64>();
         let common: Vec<&String> = case.words.intersection(&said.words).collect();
-        case.is_negated == said.is_negated
-            && !common.is_empty()
+        !common.is_empty()
             && common.len() >= WORDS.min(case.words.len())
             && weigh(&mut common.iter().copied()) >= APPLIES * weigh(&mut case.words.iter()) - 1e-9
+    }
+
+    /// Whether a case is spoken of in a text, the whole of it first and then its sentences: in a sentence, or else in all of it, that denies something
+    /// where the case does.
+    fn applies(&self, case: &Said, text: &[Said]) -> bool {
+        let Some((whole, sentences)) = text.split_first() else { return false };
+        let spoken: Vec<&Said> = sentences.iter().filter(|said| self.covers(case, said)).collect();
+        let told = if spoken.is_empty() { vec![whole] } else { spoken };
+        told.iter().any(|said| said.is_negated == case.is_negated && self.covers(case, said))
     }
 }
 
@@ -331,7 +339,7 @@ pub fn expected_of(mean: f64, question: &str, option: &str, counsel: &[Counsel])
     let (asked, said) = (stems(question), Said::each_of(question));
     let applies = |one: &&Counsel| {
         let case = Said::of(&one.condition);
-        said.iter().any(|said| Rarity::default().applies(&case, said))
+        Rarity::default().applies(&case, &said)
     };
     about(option, counsel).filter(applies).fold(mean, |mean, one| {
         let weight = one.confidence * similarity(&stems(&one.condition), &asked);
