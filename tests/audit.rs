@@ -421,7 +421,8 @@ fn bisect_refuses_what_has_no_answer() {
 #[test]
 fn audit_that_goes_on_says_what_landed_by_a_decision_that_was_changed() {
     let world = lived();
-    let rules = "\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
+    let rules =
+        "\n[review]\nreviewers = [\"ann@example.invalid\"]\n\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
     let settings = world.git("a", &["show", "main:brain.toml"]) + "\n" + rules;
     world.write("a", "brain.toml", &settings);
     world.git("a", &["add", "brain.toml"]);

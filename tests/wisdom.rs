@@ -342,7 +342,7 @@ fn an_outcome_that_is_fed_again_has_the_origin_of_who_says_it() {
         .documents("wake", "network/runs")
         .into_iter()
         .map(|(_, record)| record)
-        .filter(|record| record["agent"] == "evaluator")
+        .filter(|record| record["ops"].as_array().unwrap().iter().any(|op| op["op"] == "outcome"))
         .collect();
     assert!(judged.len() >= 4, "{judged:?}");
     assert!(judged.iter().all(|record| record["origin"] == "http"), "{judged:?}");
@@ -387,8 +387,8 @@ fn a_taught_secret_is_redacted_before_its_id_is_made() {
 fn causes_stem_the_effect_that_is_asked_for() {
     let sandbox = taught("stems");
     let causes = |effect: &str| sandbox.json(&["wisdom", "causes", "--effect", effect])["causes"].clone();
-    assert!(!causes("opened").as_array().unwrap().is_empty(), "the index holds stems");
-    assert_eq!(causes("opened"), causes("Opens"));
+    assert!(!causes("jammed").as_array().unwrap().is_empty(), "the index holds stems");
+    assert_eq!(causes("jammed"), causes("It jams"));
     assert_eq!(causes("well"), causes("Well"));
 }
 
