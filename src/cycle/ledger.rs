@@ -7,6 +7,7 @@ use crate::delta::{LedgerEntry, RunRecord, reverted_among};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
+use crate::review::Verdict;
 use crate::store::{File, Store, TreeId};
 
 /// The newest judgements of the ledger, newest first: at most so many, and at most [`limits::LEDGER_BYTES`] of them. Without those that a
@@ -154,4 +155,9 @@ fn each_of_day(
         }
     }
     Ok(true)
+}
+
+/// Whether the words of an outcome are those of a review that let not all in.
+pub(super) fn is_of_review(text: &str) -> bool {
+    [Verdict::Reject, Verdict::Amend].iter().any(|verdict| text.starts_with(&format!("{} by ", verdict.done())))
 }

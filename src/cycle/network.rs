@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::CycleError;
-use super::ledger::each_from_newest;
-use super::run::is_of_review;
+use super::ledger::{each_from_newest, is_of_review};
 use crate::delta::{LedgerEntry, Lookup, RunOutline, RunRecord};
 use crate::limits;
 use crate::model::document::Goal;

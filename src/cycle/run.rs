@@ -32,7 +32,6 @@ use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::origin::Origins;
 use crate::model::{Flag, Origin, json};
-use crate::review::Verdict;
 use crate::store::{CommitId, Store, TreeId};
 use crate::wisdom::Counsel;
 
@@ -464,9 +463,4 @@ fn raised_flags(store: &Store, tree: TreeId) -> Result<Vec<(Raised, Option<RunId
         }
     }
     Ok(raised)
-}
-
-/// Whether the words of an outcome are those of a review that let not all in.
-pub(super) fn is_of_review(text: &str) -> bool {
-    [Verdict::Reject, Verdict::Amend].iter().any(|verdict| text.starts_with(&format!("{} by ", verdict.done())))
 }

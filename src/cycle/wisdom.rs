@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger::{Settled, newest_files, settled, taken_back};
+use super::ledger::{Settled, is_of_review, newest_files, settled, taken_back};
 use super::network::TreeNetwork;
-use super::run::is_of_review;
 use super::trailers::INTEGRITY;
 use super::{Cycle, CycleError};
 use crate::council::vote::Decision;
