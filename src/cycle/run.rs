@@ -380,7 +380,7 @@ impl Spawn {
                 let Some(words) = cycle.words_of_review(&entry.judged)? else { continue };
                 entry.outcome.text = Some(words);
                 (entry.prediction.text, entry.chosen) = (None, None);
-            } else if entry.outcome.text.as_deref().is_some_and(is_of_review) {
+            } else if entry.outcome.text.as_deref().is_some_and(ledger::is_of_review) {
                 let cycle = match &mut cycle {
                     Some(cycle) => cycle,
                     none => none.insert(self.cycle.whole()?),
