@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::model::Neuron;
+use crate::text::xml;
 
 /// A file of a whole network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,17 +68,17 @@ impl Shape {
         let fields = fields(neuron);
         match self {
             Self::GraphMl => {
-                let mut text = format!("    <node id=\"{}\">\n", escaped(neuron.id.as_str()));
+                let mut text = format!("    <node id=\"{}\">\n", xml(neuron.id.as_str()));
                 for (name, value) in &fields {
                     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                    text += &format!("      <data key=\"{name}\">{}</data>\n", escaped(&value));
+                    text += &format!("      <data key=\"{name}\">{}</data>\n", xml(&value));
                 }
                 text += "    </node>\n";
                 for connection in &neuron.connections {
                     text += &format!(
                         "    <edge source=\"{}\" target=\"{}\"><data key=\"weight\">{}</data><data key=\"link\">{}</data></edge>\n",
-                        escaped(neuron.id.as_str()),
-                        escaped(connection.target.as_str()),
+                        xml(neuron.id.as_str()),
+                        xml(connection.target.as_str()),
                         connection.weight,
                         connection.link
                     );
@@ -128,21 +129,4 @@ fn fields(neuron: &Neuron) -> Vec<(&'static str, Value)> {
     fields.push(("pinned", Value::from(neuron.pinned)));
     fields.push(("archived", Value::from(neuron.is_archived())));
     fields
-}
-
-/// A text inside of XML. What XML cannot have, not even escaped, becomes the sign for that.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() && (c as u32) < 0x20 || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
 }

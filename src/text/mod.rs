@@ -20,6 +20,7 @@ pub mod talk;
 mod urgency;
 pub mod wiki;
 mod word;
+mod xml;
 
 pub use diary::Days;
 pub use language::{Language, is_stop, language, stem};
@@ -31,3 +32,4 @@ pub use shared::{Shared, around, said_from, shared};
 pub use surface::{fold, key};
 pub use urgency::{Urgency, urgency};
 pub use word::{Word, identifier_parts, read, tokens, words, words_in};
+pub use xml::xml;
