@@ -6,7 +6,11 @@
 
 pub mod arrays;
 pub mod choice;
+mod labels;
 pub mod layout;
+mod legend;
+mod shapes;
+mod sheet;
 mod svg;
 mod words;
 

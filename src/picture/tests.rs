@@ -187,3 +187,96 @@ fn shares_and_numbers_are_said_with_their_thousands() {
     assert_eq!((thousands(1_234_567), thousands(999)), ("1,234,567".to_owned(), "999".to_owned()));
     assert_eq!(line("a\u{202e}b  \n c", 3), "ab…");
 }
+
+/// A picture of neurons in rows, each a unit from the next, with long names; the first so many are the question and its words.
+fn crowd(count: usize, words: usize) -> Picture {
+    let node = |n: usize| Node {
+        id: format!("n{n}"),
+        label: format!("a rather long name of number {n}"),
+        kind: (n >= words).then_some(Kind::Semantic),
+        salience: (n * 7919 % 65_521) as u16,
+        mark: if n == 0 && words > 0 { Mark::Focus } else { Mark::None },
+        x: (n % 12) as f32,
+        y: (n / 12) as f32,
+        ..Node::default()
+    };
+    Picture { nodes: (0..count).map(node).collect(), ..Picture::default() }
+}
+
+/// What overlaps something that is not its own.
+fn overlaps(picture: &Picture) -> Vec<String> {
+    let (spots, height) = svg::spots(picture);
+    let labels = labels::placed(picture, &spots, height);
+    let mut found = Vec::new();
+    for (number, label) in labels.iter().enumerate() {
+        let [left, top, right, bottom] = label.area;
+        for (at, spot) in spots.iter().enumerate().filter(|(at, _)| *at != label.at) {
+            let (x, y) = (spot.x.clamp(left, right), spot.y.clamp(top, bottom));
+            if (x - spot.x).hypot(y - spot.y) < spot.r {
+                found.push(format!("{} over neuron {at}", label.text));
+            }
+        }
+        for other in &labels[..number] {
+            if left < other.area[2] && other.area[0] < right && top < other.area[3] && other.area[1] < bottom {
+                found.push(format!("{} over {}", label.text, other.text));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn labels_stand_over_nothing_and_the_salient_come_first() {
+    for count in [2, 30, 150, 700] {
+        let picture = crowd(count, 0);
+        assert_eq!(overlaps(&picture), Vec::<String>::new(), "{count}");
+        let (spots, height) = svg::spots(&picture);
+        let labels = labels::placed(&picture, &spots, height);
+        assert!(!labels.is_empty() || count == 700, "{count}");
+        let salience = |at: usize| picture.nodes[at].salience;
+        assert!(labels.is_sorted_by_key(|label| std::cmp::Reverse(salience(label.at))), "{count}");
+        if let Some(first) = labels.first().filter(|_| count <= 150) {
+            assert_eq!(salience(first.at), picture.nodes.iter().map(|node| node.salience).max().unwrap());
+        }
+    }
+}
+
+#[test]
+fn labels_of_the_question_and_its_words_are_always_there() {
+    let picture = crowd(150, 9);
+    let (spots, height) = svg::spots(&picture);
+    let labels = labels::placed(&picture, &spots, height);
+    for word in 0..9 {
+        assert!(labels.iter().any(|label| label.at == word), "word {word} has no label: {labels:?}");
+    }
+    assert_eq!(overlaps(&picture), Vec::<String>::new());
+    assert!(svg(&picture).contains("leader"), "a label that stands far away has a line to its word");
+}
+
+#[test]
+fn legend_has_the_shapes_and_every_kind_of_line_of_the_picture() {
+    let (all, rows) = legend::legend(&sketch(), 0.0);
+    for part in [
+        "<rect class=\"question\"",
+        "<circle class=\"semantic\"",
+        "<circle class=\"mark born\"",
+        "class=\"edge feeds_into\"",
+        "class=\"edge inhibits\"",
+        "class=\"edge feeds_into marked gone\"",
+        "class=\"edge way marked answer\"",
+        ">inhibits<",
+        ">question and its words<",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    assert!(rows > 1, "it goes on below where a row has no room: {all}");
+    let mut plain = sketch();
+    plain.edges.retain(|edge| edge.link == Some(Link::FeedsInto));
+    let (less, _) = legend::legend(&plain, 0.0);
+    assert!(!less.contains("inhibits") && !less.contains("way"), "{less}");
+    // Nothing of it lies beyond the sheet.
+    let drawn = svg(&sketch());
+    let height: f64 = drawn.split("viewBox=\"0 0 960 ").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    let lowest = drawn.split("class=\"faint\"").skip(1).map(|text| text.split("y=\"").nth(1).unwrap());
+    assert!(lowest.map(|y| y.split('"').next().unwrap().parse::<f64>().unwrap()).all(|y| y < height));
+}

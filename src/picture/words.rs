@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::svg::escaped;
 use super::{Mark, Node, Picture, line};
 use crate::limits;
 use crate::model::Link;
+use crate::text::xml;
 
 /// Characters of a label.
 const LABEL: usize = 60;
@@ -131,7 +131,7 @@ fn quoted(text: &str) -> String {
 pub fn graphml(picture: &Picture) -> String {
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n  <desc>{}</desc>\n",
-        escaped(&words(&format!("{}: {}", picture.title, picture.caption)))
+        xml(&words(&format!("{}: {}", picture.title, picture.caption)))
     );
     for (name, of, kind) in [
         ("neuron", "node", "string"),
@@ -154,8 +154,8 @@ pub fn graphml(picture: &Picture) -> String {
         let _ = write!(
             out,
             "    <node id=\"n{at}\"><data key=\"neuron\">{}</data><data key=\"label\">{}</data>",
-            escaped(&node.id),
-            escaped(&node.label)
+            xml(&node.id),
+            xml(&node.label)
         );
         let _ = writeln!(
             out,
@@ -164,7 +164,7 @@ pub fn graphml(picture: &Picture) -> String {
              </node>",
             node.kind_word(),
             node.salience,
-            escaped(&node.origin),
+            xml(&node.origin),
             node.mark.as_str(),
             node.group,
             node.x * APART,
