@@ -141,5 +141,6 @@ fn a_report_draws_and_says_what_outcomes_say_of_words() {
     assert!(said.err.contains("drift.svg"), "{said}");
     let drawn = std::fs::read_to_string(&picture).unwrap();
     assert!(drawn.starts_with("<svg") && drawn.ends_with("</svg>\n"), "{drawn}");
+    assert!(drawn.contains("Drift of minds") && drawn.contains("prefers-color-scheme:dark"), "{drawn}");
     sandbox.brain(&["integrity", "report", "--svg", &sandbox.path("drift.svg/no")]).exits(2);
 }

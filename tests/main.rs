@@ -11,6 +11,7 @@ mod architecture;
 mod audit;
 mod book;
 mod chain_agent;
+mod charts;
 mod chat;
 mod checkout;
 mod ci;

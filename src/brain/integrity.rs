@@ -2,7 +2,6 @@
 //! measured by, off the trailers of their commits.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +19,6 @@ pub use crate::integrity::evaluation::{Case, Category, Outcome, Summary};
 use crate::integrity::evaluation::{Reply, cases, judge, summarise};
 use crate::integrity::lang::{Lang, detect};
 pub use crate::integrity::metrics::{Counts, Metrics};
-use crate::integrity::plot::svg;
 pub use crate::integrity::score::Score;
 use crate::integrity::score::{Sample, Weights, score};
 pub use crate::integrity::transition::Transition;
@@ -28,11 +26,11 @@ use crate::integrity::transition::compare;
 pub use crate::integrity::veto::Filtered;
 use crate::integrity::veto::apply;
 use crate::limits;
-use crate::model::Stamp;
 use crate::model::ids::AgentName;
 use crate::model::settings::Steer;
+use crate::model::{Stamp, plural};
+use crate::picture::chart::{Chart, Column, Line, Panel};
 use crate::text::tokens;
-use crate::world::write_settings;
 
 /// The measures of a text.
 #[derive(Clone, Debug, Serialize)]
@@ -83,26 +81,41 @@ pub struct IntegrityReport {
     pub stances: BTreeMap<String, StanceChanges>,
 }
 
-impl IntegrityReport {
-    /// The drift as a picture.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        let day = |day: &MeasuredDay| (day.day.clone(), day.metrics);
-        let minds: Vec<(&String, Vec<(String, Metrics)>)> =
-            self.agents.iter().map(|(name, days)| (name, days.iter().map(day).collect())).collect();
-        let borrowed: Vec<_> = minds
-            .iter()
-            .map(|(name, days)| (name.as_str(), days.iter().map(|(day, metrics)| (day.as_str(), *metrics)).collect()))
-            .collect();
-        svg(&borrowed)
-    }
+/// A line of the drift: its name, its colour, its figure.
+type Drift = (&'static str, usize, fn(&Metrics) -> Option<f64>);
+const RATIOS: [Drift; 3] = [
+    ("assertion", 0, |metrics| metrics.assertion_ratio),
+    ("silence", 2, |metrics| metrics.silence_ratio),
+    ("guidance", 5, |metrics| metrics.guidance_rate),
+];
+const RATES: [Drift; 2] =
+    [("self-reference", 3, |metrics| metrics.self_reference_rate), ("apologies", 7, |metrics| metrics.apology_density)];
+/// The least ceiling of rates, so that one apology fills no plot.
+const RATE: f64 = 5.0;
 
-    /// Writes the picture to a file, whole or not at all.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write_svg(&self, file: &Path) -> Result<(), BrainError> {
-        Ok(write_settings(file, &self.svg())?)
+impl IntegrityReport {
+    /// The drift as a chart: a row for each mind, ratios on the left and rates on the right, over the days.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let panel = |title: String, days: &[MeasuredDay], lines: &[Drift]| Panel {
+            title,
+            scale: (0.0, 1.0),
+            columns: days.iter().map(|day| Column::named(&day.day)).collect(),
+            lines: lines
+                .iter()
+                .map(|(name, colour, of)| Line::new(name, *colour, days.iter().map(|day| of(&day.metrics)).collect()))
+                .collect(),
+        };
+        let row = |(name, days): (&String, &Vec<MeasuredDay>)| {
+            let rates = panel("per 1,000 tokens".to_owned(), days, &RATES).reaching(RATE);
+            vec![panel(format!("{name}: ratios"), days, &RATIOS), rates]
+        };
+        let read = plural(self.commits, "commit", "commits");
+        let caption = match self.agents.is_empty() {
+            true => format!("No reply of a model was measured in {read}."),
+            false => format!("metrics of replies by day, of {read}"),
+        };
+        Chart { title: "Drift of minds".to_owned(), caption, rows: self.agents.iter().map(row).collect() }
     }
 }
 

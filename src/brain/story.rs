@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::{Brain, BrainError};
 use crate::chemistry::serotonin::Chapter;
 use crate::model::ids::{AgentName, RunId};
+use crate::model::plural;
+use crate::picture::chart::{Column, Line, Panel};
+use crate::store::TreeId;
 
 /// The story of a brain.
 #[derive(Clone, Debug, Serialize)]
@@ -44,7 +47,41 @@ pub struct NarrativeGap {
     pub calibrated: f64,
 }
 
+/// A day of the story: its number since 1970, then mood and confidence as they were told.
+pub(super) type ToldDay = (i64, f64, f64);
+
 impl Brain {
+    /// Mood, confidence and gap over the newest chapters of a tree, at most `most`; `None`: nothing was told yet.
+    pub(super) fn story_panel(&self, tree: TreeId, most: usize) -> Result<Option<Panel>, BrainError> {
+        let chapters = self.cycle.chapters(tree, most)?;
+        if chapters.is_empty() {
+            return Ok(None);
+        }
+        let of = |figure: fn(&Chapter) -> f64| chapters.iter().map(|chapter| Some(figure(chapter))).collect();
+        let column = |chapter: &Chapter| {
+            let at = chapter.at.to_string();
+            Column { label: at[..10].to_owned(), about: format!("{at}, told by {}", chapter.narrator) }
+        };
+        Ok(Some(Panel {
+            title: format!("story: {}", plural(chapters.len(), "chapter", "chapters")),
+            scale: (-1.0, 1.0),
+            columns: chapters.iter().map(column).collect(),
+            lines: vec![
+                Line::new("mood", 3, of(|chapter| chapter.mood)),
+                Line::new("mood of the ledger", 3, of(|chapter| chapter.measured_mood)).dashed(),
+                Line::new("confidence", 2, of(|chapter| chapter.confidence)),
+                Line::new("confidence of the ledger", 2, of(|chapter| chapter.calibrated)).dashed(),
+                Line::new("gap", 7, of(|chapter| chapter.gap.total)),
+            ],
+        }))
+    }
+
+    /// Mood and confidence of the newest chapters of a tree, at most `most`, oldest first.
+    pub(super) fn told_days(&self, tree: TreeId, most: usize) -> Result<Vec<ToldDay>, BrainError> {
+        let of = |chapter: Chapter| (chapter.at.day(), chapter.mood, chapter.confidence);
+        Ok(self.cycle.chapters(tree, most)?.into_iter().map(of).collect())
+    }
+
     /// The newest chapters, at most `number`, and today so far. `narrator`: a narrator is asked for today as in a sleep;
     /// otherwise the template tells it, and no program runs.
     pub fn story(&self, number: usize, at: Option<&str>, narrator: bool) -> Result<Story, BrainError> {
@@ -80,7 +117,7 @@ impl Brain {
         }))
     }
 
-    fn today(&self, tree: crate::store::TreeId, narrator: bool) -> Result<Option<Chapter>, BrainError> {
+    fn today(&self, tree: TreeId, narrator: bool) -> Result<Option<Chapter>, BrainError> {
         let world = &self.cycle.shared.world;
         let nobody = AgentName::parse("today").expect("invariant: a literal name");
         self.cycle.tell_by(tree, &RunId::new(world.now_ms(), 0, &nobody), world.now(), narrator)

@@ -428,6 +428,9 @@ pub struct Status {
     /// The vital signs of now, however large the brain is; without it those of a large one are the last that were taken.
     #[arg(long, conflicts_with = "quick")]
     pub vitals: bool,
+    /// Write a chart of the days so far to a file too: runs, neurons, errors of predictions, mood.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// `log`.

@@ -111,7 +111,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "git brain revert 20261125t140116623z-gyefw5fd-memory\ngit brain revert --origin webhook:forge --dry-run",
     ),
     ("watch", "git brain watch\ngit brain watch --once --json"),
-    ("status", "git brain status\ngit brain status --quick --json"),
+    ("status", "git brain status\ngit brain status --quick --json\ngit brain status --svg days.svg"),
     ("log", "git brain log -n 5\ngit brain log --agent memory --at main"),
     ("show", "git brain show tea-a9f74d1e\ngit brain show main"),
     (

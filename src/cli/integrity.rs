@@ -2,7 +2,7 @@
 
 use super::output::{safe, safe_line};
 use super::vitals::Signs;
-use super::{Done, Session, args, path_in};
+use super::{Done, Session, args};
 use crate::brain::integrity::{
     Evaluation, HedgeValue, IntegrityReport, Measured, MeasuredDay, Metrics, StanceChanges, Steering, evaluate,
     evaluation_cases, filter, measure, scores,
@@ -37,9 +37,7 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
         args::IntegrityAction::Report { agent, svg } => {
             let report = session.brain()?.integrity_report(agent.as_deref())?;
             if let Some(file) = svg {
-                let file = path_in(&session.dir, file);
-                report.write_svg(&file)?;
-                session.out.say(&format!("wrote {}", file.display()));
+                session.chart(file, &report.chart())?;
             }
             let signs = Signs::of(session.out.is_unicode());
             session.out.report(&report, |report| drift(report, signs));

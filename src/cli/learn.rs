@@ -94,7 +94,11 @@ fn judged(report: &OutcomeReport) -> String {
 }
 
 pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
-    let report = session.brain()?.ledger(args.number, args.agent.as_deref(), args.unjudged, args.at.as_deref())?;
+    let brain = session.brain()?;
+    let report = brain.ledger(args.number, args.agent.as_deref(), args.unjudged, args.at.as_deref())?;
+    if let Some(file) = &args.svg {
+        session.chart(file, &brain.ledger_chart(args.agent.as_deref(), args.at.as_deref())?)?;
+    }
     match session.out.is_json() {
         true => session.out.document(&report),
         false => session.out.paged(&entries(&report, args.agent.as_deref(), args.unjudged)),

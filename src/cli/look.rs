@@ -16,6 +16,9 @@ pub(super) fn status(session: &Session, args: &args::Status) -> Done {
     };
     let (brain, fault) = session.look()?;
     let status = brain.status(signs)?;
+    if let Some(file) = &args.svg {
+        session.chart(file, &brain.status_chart()?)?;
+    }
     let signs = vitals::Signs::of(session.out.is_unicode());
     session.out.report(&status, |status| {
         let none = status.vitals.is_none() && status.unread.is_empty() && !args.quick;

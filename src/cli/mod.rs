@@ -44,7 +44,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
-use crate::brain::{Brain, BrainError, Doors, Override, Source, World, path_in, read_source};
+use crate::brain::{Brain, BrainError, Chart, Doors, Override, Source, World, path_in, read_source, write_chart};
 use args::{Cli, Command};
 use output::Output;
 
@@ -161,6 +161,14 @@ impl Session {
         };
         let (bytes, name) = read_source(&source, most)?;
         String::from_utf8(bytes).map_err(|_| BrainError::usage(format!("{name} is no text")))
+    }
+
+    /// Writes a chart to a file that the command line names, and says so.
+    fn chart(&self, file: &Path, chart: &Chart) -> Result<(), BrainError> {
+        let file = path_in(&self.dir, file);
+        write_chart(&file, chart)?;
+        self.out.say(&format!("wrote {}", file.display()));
+        Ok(())
     }
 
     /// Opens the brain around the folder of `-C`.

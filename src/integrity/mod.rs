@@ -14,7 +14,7 @@
 //! | 0 | `lang`, `seeded` | nothing of the room |
 //! | 1 | `split`, `protect`, `lexicon` | layer 0 |
 //! | 2 | `metrics`, `veto`, `inject`, `calibration` | layers 0 and 1 |
-//! | 3 | `transition`, `controller`, `evaluation`, `score`, `plot` | all below |
+//! | 3 | `transition`, `controller`, `evaluation`, `score` | all below |
 //!
 //! **Invariant:** no module reads a file, a clock, the network or the environment. Seeds are parameters.
 //! Source: `alaya.md` section 2, as repaired by the decisions on it.
@@ -26,7 +26,6 @@ pub mod inject;
 pub mod lang;
 pub mod lexicon;
 pub mod metrics;
-pub mod plot;
 pub mod protect;
 pub mod score;
 pub mod seeded;

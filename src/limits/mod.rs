@@ -237,6 +237,18 @@ pub const DRAWN_CONNECTIONS: usize = 64;
 pub const DRAWN_LABELS: usize = 400;
 /// Neurons of a picture that are read from their files, for names and origins; of the others a page asks one by one.
 pub const DRAWN_READ: usize = 5_000;
+/// Newest entries of the ledger in one chart: more points than a plot has room for.
+pub const CHARTED_ENTRIES: usize = 600;
+/// Agents with a panel of their own in a chart of the ledger, those with most entries first.
+pub const CHARTED_AGENTS: usize = 12;
+/// Newest chapters of the story in one chart.
+pub const CHARTED_CHAPTERS: usize = 400;
+/// Days of a brain in one chart.
+pub const CHARTED_DAYS: i64 = 120;
+/// Commits of wake that are read for them: a second or two of work.
+pub const CHARTED_COMMITS: usize = 20_000;
+/// Changed neurons by which these days are counted back from now: a second or two of work.
+pub const CHARTED_CHANGES: usize = 200_000;
 /// Neurons from which hops are counted in each of them.
 pub const MEASURED_SOURCES: usize = 100;
 /// Memories of one age that are asked for in a self-test: the share is good to some six points, and a person waits for it.

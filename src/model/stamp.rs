@@ -48,6 +48,11 @@ impl Stamp {
         self.0
     }
 
+    /// Days since 1970-01-01, UTC.
+    pub fn day(self) -> i64 {
+        self.0.div_euclid(86_400)
+    }
+
     /// Seconds from `earlier` to `self`, 0 if `earlier` is later: time never runs backwards here.
     pub fn seconds_since(self, earlier: Stamp) -> u64 {
         self.0.saturating_sub(earlier.0).max(0) as u64

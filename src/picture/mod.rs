@@ -1,10 +1,11 @@
 //! Pictures of the network: which part is drawn, where its neurons stand, and the file that shows it.
 //!
-//! Pure: a graph or a list of neurons in, a [`Picture`] out, and a picture becomes SVG, Mermaid, GraphML, DOT or typed arrays. Place
+//! Pure: a graph or a list of neurons in, a [`Picture`] out, and a picture becomes SVG, Mermaid, GraphML, DOT or typed arrays; figures become a [`chart`]. Place
 //! in the flow: the network → **a part of it, laid out** → a file, or the page. There is no chance in it: the same part has the same
 //! picture on every machine. Text of the network is data: no printer lets it become markup.
 
 pub mod arrays;
+pub mod chart;
 pub mod choice;
 mod labels;
 pub mod layout;

@@ -1,5 +1,7 @@
 //! Decisions and their outcomes.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::Writer;
@@ -53,6 +55,9 @@ pub struct Ledger {
     /// The brain as it was at this commit.
     #[arg(long, value_name = "REV")]
     pub at: Option<String>,
+    /// Write a chart of expectations beside outcomes, with the story below, to a file too.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
 }
 
 /// `goal`.
