@@ -40,7 +40,9 @@ fn the_network_comes_as_arrays_of_a_commit() {
     for wrong in ["?most=0", "?most=many", "?at=wake", "?other=1"] {
         server.ask("GET", &format!("/network{wrong}"), None).is(400);
     }
-    for path in ["/network", "/history", "/reviews", "/changes", "/status", "/search?question=x", "/neurons/x/blame"] {
+    for path in
+        ["/network", "/history", "/reviews", "/changes", "/status", "/ledger", "/search?question=x", "/neurons/x/blame"]
+    {
         server.send("GET", path, &[("host", &server.host)], b"").is(401);
     }
 }
@@ -52,6 +54,7 @@ fn history_search_blame_and_status_are_the_commands() {
     let history = server.ask("GET", "/history?number=2", None).is(200).json();
     assert_eq!(history["entries"].as_array().unwrap().len(), 2);
     assert_eq!(history["entries"][0]["commit"], sandbox.tip("wake"));
+    assert_eq!(history["entries"][0]["base"], sandbox.tip("wake^2^"), "where the run left from");
     let found = server.ask("GET", "/search?question=who+likes+tea&top=1", None).is(200).json();
     let id = found["results"][0]["id"].as_str().unwrap();
     assert!(found["results"][0]["concept"].as_str().unwrap().contains("green tea"), "{found}");
@@ -60,6 +63,40 @@ fn history_search_blame_and_status_are_the_commands() {
     assert!(fields.contains(&"concept"), "{fields:?}");
     server.ask("GET", "/neurons/no-such/blame", None).is(404);
     assert!(server.ask("GET", "/status", None).is(200).json()["neurons"].as_u64().unwrap() > 5);
+}
+
+#[test]
+fn the_ledger_comes_beside_the_story() {
+    let sandbox = fed();
+    let server = Server::start(&sandbox);
+    let ask = |query: &str| server.ask("GET", &format!("/ledger{query}"), None).is(200).json();
+    assert_eq!((&ask("")["entries"], &ask("")["story"]), (&json!([]), &Value::Null));
+    let mut runs = Vec::new();
+    for (expected, came) in [(0.75, "0.25"), (0.5, "1")] {
+        let prediction = json!({"text": "it rains\nall day", "value": expected});
+        let report = sandbox.apply(&json!({"prediction": prediction, "ops": []}), &[]);
+        runs.push(report["run"].clone());
+        sandbox.json(&["outcome", report["run"].as_str().unwrap(), "--value", came]);
+    }
+    let before = sandbox.tip("wake");
+    let view = ask("");
+    let judged: Vec<&Value> = view["entries"].as_array().unwrap().iter().map(|entry| &entry["judged"]).collect();
+    assert_eq!(judged, [&runs[1], &runs[0]], "newest first: {view}");
+    let entry = &view["entries"][1];
+    assert_eq!((&entry["expected"], &entry["came"], &entry["error"]), (&json!(0.75), &json!(0.25), &json!(-0.5)));
+    assert_eq!((&entry["expected_text"], &entry["came_text"]), (&json!("it rains all day"), &Value::Null));
+    assert_eq!((&view["at"], &view["story"]["told"]), (&json!(before), &json!(false)), "no night passed yet: {view}");
+    sandbox.json(&["sleep"]);
+    let view = ask("?number=1");
+    assert_eq!((view["entries"].as_array().unwrap().len(), &view["story"]["told"]), (1, &json!(true)));
+    assert_eq!(view["story"]["entries"], 2);
+    assert!(view["story"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{view}");
+    assert_eq!(ask(&format!("?at={before}"))["story"]["told"], false, "as it was then");
+    // A link leads to the run that was judged.
+    server.ask("GET", &format!("/reviews/{}", runs[0].as_str().unwrap()), None).is(200);
+    for wrong in ["?number=-1", "?at=wake", "?other=1"] {
+        server.ask("GET", &format!("/ledger{wrong}"), None).is(400);
+    }
 }
 
 #[test]

@@ -773,7 +773,7 @@ def main():
     try:
         run = Run(folder, home)
         acts = [run.opens, run.streams, run.unfolds, run.cites, run.confirms, run.waits_elsewhere, run.agrees, run.councils, run.reloads, run.types, run.chooses, run.crowded, run.fails,
-                run.without_models, run.stops, run.refuses, run.by_keyboard, run.network, run.looks_back, run.network_by_keyboard, run.barriers, run.large, run.reloads_leak_nothing, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
+                run.without_models, run.stops, run.refuses, run.by_keyboard, run.network, run.ledger, run.looks_back, run.network_by_keyboard, run.barriers, run.large, run.reloads_leak_nothing, run.frames, run.phone, run.colours, run.rests, run.hostile, run.console,
                 run.guarded, run.loses]
         for act in acts:
             if not wanted or act.__name__ in wanted:

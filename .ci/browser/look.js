@@ -63,7 +63,7 @@
 
   // What no text may ever become: elements that the page itself never makes, listeners and styles in attributes, links elsewhere.
   foreign() {
-    const elements = [...document.querySelectorAll("body img, body script, body style, body iframe, body svg, body object, body embed, body link, body base, body meta, body form:not(#composer, #entry, #search), body marquee, body b, body video")];
+    const elements = [...document.querySelectorAll("body img, body script, body style, body iframe, body svg:not(#runs svg, #no-lines), body object, body embed, body link, body base, body meta, body form:not(#composer, #entry, #search), body marquee, body b, body video")];
     const marked = [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on|^style$|^srcdoc$/.test(a.name)));
     const links = [...document.querySelectorAll("body a")].filter((a) => !a.getAttribute("href").startsWith("#"));
     return [...elements, ...marked, ...links].map((e) => e.outerHTML.slice(0, 100));

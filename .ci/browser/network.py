@@ -45,6 +45,25 @@ FRAMES = """
 """
 
 
+# Names that are drawn in one frame of the picture, and those of them that stand over a dot or over each other.
+LABELS = """
+  const done = arguments[arguments.length - 1], pen = CanvasRenderingContext2D.prototype, { arc, rect, strokeText, fillRect } = pen;
+  const [dots, names] = [[], []];
+  // The ground is the beginning of a frame.
+  pen.fillRect = function (...area) { dots.length = names.length = 0; return fillRect.apply(this, area); };
+  pen.arc = function (x, y, r, ...rest) { dots.push([x - r, y - r, x + r, y + r]); return arc.call(this, x, y, r, ...rest); };
+  pen.rect = function (x, y, w, h) { dots.push([x, y, x + w, y + h]); return rect.call(this, x, y, w, h); };
+  pen.strokeText = function (text, x, y) { names.push([x, y - 7, x + this.measureText(text).width, y + 7]); return strokeText.call(this, text, x, y); };
+  document.querySelector('#zoom-fit').click();
+  requestAnimationFrame(() => requestAnimationFrame(() => {
+    Object.assign(pen, { arc, rect, strokeText, fillRect });
+    const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    const bad = names.filter((name, i) => dots.some((dot) => meets(name, dot)) || names.some((other, k) => k < i && meets(name, other)));
+    done({ dots: dots.length, names: names.length, bad: bad.length });
+  }));
+"""
+
+
 class Network:
     """Mixed into the run of the page's sections."""
 
@@ -100,6 +119,45 @@ class Network:
         browser.until(lambda: "(0)" in browser.text("#reviews-title"), "the queue to be empty")
         browser.click("#panel-close")
 
+    def ledger(self):
+        """the ledger beside the story, the lines of runs, and what is spent"""
+        browser, brain = self.browser, self.brain
+        delta = {"prediction": {"text": "<b>rain</b>", "value": 0.75}, "ops": []}
+        judged = json.loads(brain.done(PROGRAM, "--json", "apply", "-", given=json.dumps(delta)))["run"]
+        brain.done(PROGRAM, "outcome", judged, "--value", "0.25")
+        self.open()
+        self.to_network()
+        browser.until(lambda: browser.all("#runs svg"), "the runs with their lines")
+        lines = browser.js("return [...document.querySelectorAll('#runs li')].map((li) => [...li.querySelectorAll('svg[aria-hidden=true] path')].map((path) => path.getAttribute('class')))")
+        self.check(all("lane-wake dot" in row for row in lines), "every entry stands on wake's line")
+        self.check(any("lane-run dot" in row for row in lines) and int(browser.js("return document.querySelector('#runs').dataset.lanes")) >= 1, "runs have lines of their own")
+        self.check(" of " in browser.text("#budgets") and len(browser.all("#budgets li")) == len(browser.all("#budgets meter")), "each bound of the budget has its text and its bar")
+        self.check(not browser.is_shown("#ledger-body table"), "the ledger is folded")
+        browser.js("document.querySelector('#ledger summary').focus()")
+        browser.keys(ENTER)
+        self.until("#ledger-body tbody tr")
+        told = browser.text("#ledger-body")
+        self.check("0.75" in told and "0.25" in told and "−0.50" in told and "<b>rain</b>" in told, "what was expected, what came, and their difference, as text")
+        self.check("the next sleep tells it" in told or "Told by" in told, "the story stands below")
+        self.equal(self.look("foreign"), [], "no element, listener, style or link was made")
+        self.axe("ledger and story")
+        least = self.look("contrast")
+        self.check(least["ratio"] >= 4.5, f"ledger and story: least contrast {least['ratio']:.2f} ({least['where']})")
+        browser.js("document.querySelector('#ledger').scrollIntoView()")
+        browser.shot(self.folder / "light-network-ledger.png")
+        browser.scheme("dark")
+        self.axe("ledger and story, dark")
+        browser.shot(self.folder / "dark-network-ledger.png")
+        browser.scheme("light")
+        brain.done(PROGRAM, "sleep")
+        browser.until(lambda: "Told by" in browser.text("#ledger-body"), "the chapter that the sleep told")
+        browser.until(lambda: browser.all("#runs .step-sleep .lane-main"), "the sleep on main's line")
+        browser.until(lambda: browser.click("#ledger-body tbody a") or True, "the link to be pressed")
+        browser.until(lambda: browser.is_shown("#panel") and "Reading" not in browser.text("#panel-body"), "the run that was judged")
+        self.check(browser.url().endswith(f"#review={judged}"), "the link leads to the run")
+        browser.shot(self.folder / "light-network-judged.png")
+        browser.click("#panel-close")
+
     def looks_back(self):
         """history by the slider, colours, the table, a search and a neuron with its blame"""
         browser = self.browser
@@ -114,6 +172,21 @@ class Network:
         for colours in ("salience", "origin", "group", "step", "slept", "type"):
             browser.js("const s = document.querySelector('#colours'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", colours)
             browser.until(lambda: browser.js("return document.querySelector('#network').getAttribute('aria-busy') === 'false' && document.querySelectorAll('#legend li').length > 0"), f"colours by {colours}")
+        browser.js("const s = document.querySelector('#moment'); s.value = 1; s.dispatchEvent(new Event('input'))")
+        browser.js("document.querySelector('#compare').focus()")
+        browser.keys(ENTER)
+        self.equal([browser.js("return document.querySelector('#compare').getAttribute('aria-pressed')"), browser.js("return document.querySelector('#colours').value")], ["true", "between"], "the moment of the slider is kept")
+        self.check(browser.text("#compared").startswith("compared with "), "it is named")
+        browser.js("const s = document.querySelector('#moment'); s.focus(); s.value = s.max - 1; s.dispatchEvent(new Event('input'))")
+        browser.keys("\ue014")
+        browser.until(lambda: "Changes since" in browser.text("#picture-caption"), "what changed between both")
+        self.check("new" in browser.text("#legend"), "the legend explains the colours")
+        browser.shot(self.folder / "light-network-compared.png")
+        browser.click("#compare")
+        browser.until(lambda: "Changes since" not in browser.text("#picture-caption"), "the network by itself")
+        self.check(not browser.is_shown("#compared"), "nothing is compared")
+        names = browser.js_later(LABELS)
+        self.check(names["names"] > 5 and names["bad"] == 0, f"no name stands over a dot or another name: {names}")
         browser.click("#search-words")
         browser.type("Oslo")
         browser.keys(ENTER)
@@ -268,7 +341,7 @@ class Network:
         for _ in range(10):
             browser.reload()
             browser.until(lambda: "neurons" in browser.text("#picture-caption"), "the network")
-        before = held()
+        before, full = held(), heap()
         for _ in range(RELOADS):
             browser.reload()
             browser.until(lambda: "neurons" in browser.text("#picture-caption"), "the network")
@@ -276,6 +349,7 @@ class Network:
         after = held()
         self.check(after[1] <= before[1] + 30, f"{RELOADS} reloads: {before} open files and MB of the server before, {after} after")
         first = heap()
+        self.check(first[0] < full[0] + 5, f"{RELOADS} reloads: MB, nodes and listeners of the page {full} before, {first} after")
         for _ in range(RELOADS):
             browser.click("#to-chat")
             browser.click("#to-network")

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, StoryView};
 use crate::chemistry::dopamine::{Calibration, calibration, calibration_of};
-use crate::cycle::ledger::{each_from_newest, taken_back};
-use crate::delta::{LedgerEntry, Method};
+use crate::cycle::ledger::{each_from_newest, newest, taken_back};
+use crate::delta::{LedgerEntry, Method, render};
 use crate::limits;
 use crate::model::ids::AgentName;
 
@@ -38,7 +38,70 @@ pub struct AgentCalibration {
     pub calibration: Calibration,
 }
 
+/// The newest of the ledger beside the newest of the story, for a page.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct LedgerView {
+    /// The commit in which both were read.
+    pub at: String,
+    /// The newest judgements, newest first.
+    pub entries: Vec<Judgement>,
+    /// The newest chapter, or before the first sleep what would be told now; null: there is nothing to tell of.
+    pub story: Option<StoryView>,
+}
+
+/// A judgement without its pathway, its texts cut to a line.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct Judgement {
+    /// The run that was judged.
+    pub judged: String,
+    /// Its agent.
+    pub agent: String,
+    /// The clock of the judgement.
+    pub at: String,
+    /// The value that was expected, 0..=1.
+    pub expected: f64,
+    /// The expectation in words.
+    pub expected_text: Option<String>,
+    /// The value of the outcome, 0..=1.
+    pub came: f64,
+    /// The outcome in words.
+    pub came_text: Option<String>,
+    /// The outcome less the expectation, -1..=1.
+    pub error: f64,
+}
+
+impl From<&LedgerEntry> for Judgement {
+    fn from(entry: &LedgerEntry) -> Self {
+        let cut = |text: &Option<String>| text.as_deref().map(render::clip);
+        Self {
+            judged: entry.judged.to_string(),
+            agent: entry.agent.to_string(),
+            at: entry.at.to_string(),
+            expected: entry.prediction.value,
+            expected_text: cut(&entry.prediction.text),
+            came: entry.outcome.value,
+            came_text: cut(&entry.outcome.text),
+            error: entry.error,
+        }
+    }
+}
+
 impl Brain {
+    /// The newest judgements, at most `number`, beside the newest of the story.
+    ///
+    /// # Errors
+    /// An entry that cannot be read (exit code 5), a revision that names no commit (2).
+    pub fn ledger_view(&self, number: usize, at: Option<&str>) -> Result<LedgerView, BrainError> {
+        let commit = self.at(at)?;
+        let tree = self.cycle.store.tree_of(commit)?;
+        let entries = newest(&self.cycle.store, tree, number)?;
+        Ok(LedgerView {
+            at: commit.to_string(),
+            entries: entries.iter().map(Judgement::from).collect(),
+            story: self.story_view(tree)?,
+        })
+    }
+
     /// The newest entries of the ledger, and the calibration of predictions; of one agent, if one is named. Without those that were taken
     /// back; if asked for, only outcomes that nobody has judged yet.
     ///

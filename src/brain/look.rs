@@ -109,6 +109,9 @@ pub struct LogEntry {
     /// Who let it in, by its trailers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviewers: Vec<String>,
+    /// Of a merge, the commit that its other side started from: for a run one of wake, for a sleep the one of main before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
 }
 
 impl LogEntry {
@@ -331,6 +334,7 @@ impl Brain {
         Ok(LogEntry {
             author,
             reviewers,
+            base: commit.parents.get(1).and(run_commit.parents.first()).map(ToString::to_string),
             commit: commit.id.to_string(),
             at: crate::model::Stamp::from_unix(commit.at).to_string(),
             agent: text(&run_commit, "Agent"),

@@ -47,10 +47,53 @@ pub struct NarrativeGap {
     pub calibrated: f64,
 }
 
+/// The newest of the story, for a page.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+pub struct StoryView {
+    /// Whether a sleep told it; else it is what would be told now.
+    pub told: bool,
+    /// The clock of the telling.
+    pub at: String,
+    /// `template`, or the agent that told it.
+    pub narrator: String,
+    /// The judgements that it is of.
+    pub entries: u32,
+    /// The text.
+    pub text: String,
+    /// The mood that is told, and the one that the ledger gives, -1..=1.
+    pub mood: (f64, f64),
+    /// The confidence that is told, and the one that the ledger supports, 0..=1.
+    pub confidence: (f64, f64),
+    /// How far it is from the ledger, 0..=1.
+    pub gap: f64,
+    /// Whether that is above `serotonin.alarm`.
+    pub alarm: bool,
+}
+
 /// A day of the story: its number since 1970, then mood and confidence as they were told.
 pub(super) type ToldDay = (i64, f64, f64);
 
 impl Brain {
+    /// The newest chapter of a tree, or before the first what would be told now.
+    pub(super) fn story_view(&self, tree: TreeId) -> Result<Option<StoryView>, BrainError> {
+        let settings = &self.cycle.shared.policy.settings.serotonin;
+        let (told, chapter) = match self.cycle.chapters(tree, 1)?.pop() {
+            Some(chapter) => (true, Some(chapter)),
+            None => (false, self.today(tree, false)?),
+        };
+        Ok(chapter.map(|chapter| StoryView {
+            told,
+            at: chapter.at.to_string(),
+            narrator: chapter.narrator.to_string(),
+            entries: chapter.entries,
+            mood: (chapter.mood, chapter.measured_mood),
+            confidence: (chapter.confidence, chapter.calibrated),
+            gap: chapter.gap.total,
+            alarm: chapter.gap.is_alarming(settings.alarm),
+            text: chapter.text,
+        }))
+    }
+
     /// Mood, confidence and gap over the newest chapters of a tree, at most `most`; `None`: nothing was told yet.
     pub(super) fn story_panel(&self, tree: TreeId, most: usize) -> Result<Option<Panel>, BrainError> {
         let chapters = self.cycle.chapters(tree, most)?;

@@ -137,6 +137,7 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch
         .route("/reviews/{run}", get(review::one))
         .route("/network", get(network::picture))
         .route("/history", get(network::history))
+        .route("/ledger", get(network::ledger))
         .route("/search", get(network::search))
         .route("/status", get(network::status))
         .route("/changes", get(changes::changes))

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::answer::{Failure, on_a_thread};
 use super::look::{Id, When};
-use crate::brain::{History, PictureRequest, RecallAnswer, RecallRequest, Signs, picture_bytes};
+use crate::brain::{History, LedgerView, PictureRequest, RecallAnswer, RecallRequest, Signs, picture_bytes};
 use crate::limits;
 
 /// The part of the network that is asked for.
@@ -28,7 +28,7 @@ pub(super) struct Part {
     around: Option<String>,
 }
 
-/// The entries of the log that are asked for.
+/// The entries of the log or the ledger that are asked for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Span {
@@ -117,6 +117,17 @@ pub(super) async fn history(
     let at = checked(at)?;
     let number = number.unwrap_or(limits::HTTP_HISTORY).min(limits::HTTP_HISTORY);
     on_a_thread(move || shared.serving.brain()?.log(number, None, at.as_deref())).await.map(Json)
+}
+
+/// `GET /ledger`.
+pub(super) async fn ledger(
+    State(shared): State<Shared>,
+    span: Result<Query<Span>, QueryRejection>,
+) -> Result<Json<LedgerView>, Failure> {
+    let Query(Span { number, at }) = span?;
+    let at = checked(at)?;
+    let number = number.unwrap_or(limits::HTTP_LEDGER_USUAL).min(limits::HTTP_LEDGER);
+    on_a_thread(move || shared.serving.brain()?.ledger_view(number, at.as_deref())).await.map(Json)
 }
 
 /// `GET /search`.

@@ -11,7 +11,8 @@ use super::review::ReviewWord;
 use crate::brain::client::{AskRequest, Came, CameRequest, Delta, Kept, Proposal, Recollection, Remembered};
 use crate::brain::council::PendingCouncil;
 use crate::brain::{
-    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, Moved, NeuronView, Pulse, RecallAnswer, Waiting,
+    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, LedgerView, Moved, NeuronView, Pulse, RecallAnswer,
+    Waiting,
 };
 
 /// `GET /openapi.json`.
@@ -133,7 +134,7 @@ fn network(schemas: &mut SchemaGenerator) -> Value {
     changes["responses"]["200"]["content"] = json!({"text/event-stream": {"schema": {
         "description": "`stands` first, `slept` and `waiting`: a Pulse; `moved`: a Moved.", "anyOf": events
     }}});
-    let recalled = schemas.subschema_for::<RecallAnswer>();
+    let (recalled, ledger) = (schemas.subschema_for::<RecallAnswer>(), schemas.subschema_for::<LedgerView>());
     let word = schemas.subschema_for::<ReviewWord>();
     let belief = json!({"type": "object", "required": ["run", "commit", "waits", "conflicts", "blocks"], "properties": {
         "run": {"type": "string"}, "commit": {"type": "string"}, "waits": {"type": "boolean"}, "conflicts": {"type": "integer"},
@@ -145,6 +146,7 @@ fn network(schemas: &mut SchemaGenerator) -> Value {
         "/network": {"get": picture},
         "/changes": {"get": changes},
         "/history": {"get": operation("The newest entries of the log", &[query("number", "200 at most, the default", "integer"), at()], None, listed("entries"), &[400])},
+        "/ledger": {"get": operation("The newest judgements of the ledger beside the newest chapter of the story", &[query("number", "100 at most, 20 by default", "integer"), at()], None, json!(ledger), &[400])},
         "/search": {"get": operation("The best memories for a question", &[question, query("top", "most memories", "integer"), at()], None, json!(recalled), &[400])},
         "/status": {"get": operation("Counts, agents and budgets", &[], None, json!({"type": "object"}), &[])},
         "/reviews": {

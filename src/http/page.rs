@@ -27,6 +27,8 @@ const ASSETS: &[(&str, &str, &str)] = &[
     asset!("draw.js", "text/javascript"),
     asset!("handoff.js", "text/javascript"),
     asset!("icon.svg", "image/svg+xml"),
+    asset!("lanes.js", "text/javascript"),
+    asset!("ledger.js", "text/javascript"),
     asset!("main.js", "text/javascript"),
     asset!("message.js", "text/javascript"),
     asset!("network.css", "text/css"),

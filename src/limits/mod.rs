@@ -546,6 +546,10 @@ pub const HTTP_PICTURES: usize = 32;
 pub const HTTP_PICTURE_BYTES: usize = 32 << 20;
 /// Entries of the log that a page asks for at once: what its slider and its list can show.
 pub const HTTP_HISTORY: usize = 200;
+/// Entries of the ledger that a page asks for at once, and those that it shows by itself.
+pub const HTTP_LEDGER: usize = 100;
+/// See [`HTTP_LEDGER`].
+pub const HTTP_LEDGER_USUAL: usize = 20;
 /// Turns of a conversation that a page shows again.
 pub const VIEW_TURNS: usize = 100;
 /// Connections of a neuron whose targets a page names by their concepts.

@@ -60,6 +60,8 @@ export class Drawing {
   #style = {};
   #sizes = new Float32Array(0);
   #widths = new Map();
+  // Places of neurons with names, the most salient first.
+  #salient = new Uint32Array(0);
   #calm = matchMedia("(prefers-reduced-motion: reduce)");
   // `onPick` is told the place of a neuron that was pressed.
   constructor(canvas, onPick) {
@@ -87,6 +89,7 @@ export class Drawing {
     this.#places = new Map(data.ids.map((id, at) => [id, at]));
     this.#sizes = Float32Array.from(data.salience, (salience) => 2.6 + 5.4 * Math.sqrt(salience / 65535));
     this.#widths.clear();
+    this.#salient = Uint32Array.from(data.labels.keys()).sort((a, b) => data.salience[b] - data.salience[a] || a - b);
     [this.#px, this.#py] = [new Float32Array(data.nodes), new Float32Array(data.nodes)];
     [this.#over, this.#chosen] = [-1, -1];
     if (fit || !before || !this.#isHers) this.fit();
@@ -323,34 +326,54 @@ export class Drawing {
     return this.#lit.size > 0;
   }
 
-  // Names of the most important neurons in sight, where there is room.
+  // Names of the most salient neurons in sight, where there is room: over no other neuron, and over no other name.
   #labels(pen) {
     const [data, px, py] = [this.#data, this.#px, this.#py];
     const { width, height } = this.#size;
+    const most = Math.min(data.nodes, (this.#isMoving ? MOVING : RESTING).nodes);
+    const dots = new Cells();
+    for (let i = 0; i < most; i += 1) {
+      if (px[i] > -20 && py[i] > -20 && px[i] < width + 20 && py[i] < height + 20) dots.add(i, px[i], py[i]);
+    }
     const taken = [];
     pen.font = `12px ${this.#style.font}`;
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
+    const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    const isCovered = (box, i) => {
+      const r = this.#radius(i);
+      return meets(box, [px[i] - r, py[i] - r, px[i] + r, py[i] + r]);
+    };
+    const isFree = (box, own) => {
+      const isInside = box[0] > 0 && box[2] < width && box[1] > 0 && box[3] < height;
+      return isInside && !taken.some((other) => meets(box, other)) && !dots.some(box, (i) => i !== own && isCovered(box, i));
+    };
     const name = (i, always) => {
       if (px[i] < 0 || py[i] < 0 || px[i] > width || py[i] > height) return;
       const text = label(data, i, always ? 60 : 24);
       let wide = this.#widths.get(text);
       if (wide === undefined) this.#widths.set(text, (wide = pen.measureText(text).width));
-      const left = Math.min(px[i] + this.#radius(i) + 5, width - wide - 4);
-      const box = [left - 2, py[i] - 8, left + wide + 2, py[i] + 8];
-      if (!always && taken.some((o) => box[0] < o[2] && o[0] < box[2] && box[1] < o[3] && o[1] < box[3])) return;
+      const [x, y, gap] = [px[i], py[i], this.#radius(i) + 5];
+      const at = (left, middle) => [left - 2, middle - 8, left + wide + 2, middle + 8];
+      const places = [at(x + gap, y), at(x - wide / 2, y + gap + 8), at(x - wide / 2, y - gap - 8), at(x - gap - wide, y)];
+      // What a person points at is always named, in sight.
+      const box = places.find((place) => isFree(place, i)) ?? (always ? at(Math.max(4, Math.min(x + gap, width - wide - 4)), y) : null);
+      if (!box) return;
       taken.push(box);
       pen.strokeStyle = this.#style.ground;
       pen.lineWidth = 4;
-      pen.strokeText(text, left, py[i]);
+      pen.strokeText(text, box[0] + 2, box[1] + 8);
       pen.fillStyle = this.#style.text;
-      pen.fillText(text, left, py[i]);
+      pen.fillText(text, box[0] + 2, box[1] + 8);
     };
     if (this.#chosen >= 0) name(this.#chosen, true);
     if (this.#over >= 0 && this.#over !== this.#chosen) name(this.#over, true);
-    const most = Math.min(data.labels.length, this.#isMoving ? 200 : 2000);
+    const looked = this.#isMoving ? 200 : 2000;
     const room = this.#isMoving ? MOVING.labels : RESTING.labels;
-    for (let i = 0; i < most && taken.length < room; i += 1) if (i !== this.#chosen && i !== this.#over) name(i, false);
+    for (const i of this.#salient.subarray(0, looked)) {
+      if (taken.length >= room) break;
+      if (i !== this.#chosen && i !== this.#over) name(i, false);
+    }
   }
 
   // The neuron at a place of the screen; -1: none.
@@ -413,6 +436,31 @@ export class Drawing {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), ...place(event));
     }, { passive: false });
+  }
+}
+
+// Places of neurons by the cells of a grid, so that those below a label are found without looking at all of them.
+class Cells {
+  #size = 48;
+  #cells = new Map();
+
+  add(i, x, y) {
+    const cell = Math.floor(x / this.#size) + 4096 * Math.floor(y / this.#size);
+    const list = this.#cells.get(cell);
+    if (list) list.push(i);
+    else this.#cells.set(cell, [i]);
+  }
+
+  // Whether one of those in or near a box is as `test` says. No neuron reaches further than a quarter of a cell.
+  some([left, top, right, bottom], test) {
+    const near = this.#size / 4;
+    const cell = (at) => Math.floor(at / this.#size);
+    for (let y = cell(top - near); y <= cell(bottom + near); y += 1) {
+      for (let x = cell(left - near); x <= cell(right + near); x += 1) {
+        if (this.#cells.get(x + 4096 * y)?.some(test)) return true;
+      }
+    }
+    return false;
   }
 }
 

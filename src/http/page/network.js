@@ -3,6 +3,8 @@
 
 import { Failure, get, getBytes, listen } from "./api.js";
 import { Drawing, NONE, label, read } from "./draw.js";
+import { drawn, isSleep, lanes } from "./lanes.js";
+import { ledger } from "./ledger.js";
 import { el, foreign, plural, seen, stamp } from "./text.js";
 
 const FULL = 65535;
@@ -25,6 +27,10 @@ export class NetworkView {
   #stream = null;
   #due = 0;
   #moved = new Set();
+  // The moment that another one is compared with: its commit, time and name.
+  #kept = null;
+  // What the fold of the ledger shows.
+  #told = "";
 
   // `onRefused` is called where the token is not right.
   constructor(onRefused) {
@@ -32,17 +38,28 @@ export class NetworkView {
     const at = (id) => document.getElementById(id);
     [this.element, this.canvas, this.caption, this.legend, this.status] = ["network", "picture", "picture-caption", "legend", "network-status"].map(at);
     [this.colours, this.many, this.slider, this.moment, this.runs, this.reviews, this.facts] = ["colours", "many", "moment", "moment-name", "runs", "reviews", "facts"].map(at);
+    [this.compare, this.compared, this.ledger, this.ledgerBody, this.budgets, this.noLines] = ["compare", "compared", "ledger", "ledger-body", "budgets", "no-lines"].map(at);
     [this.table, this.rows, this.toggle, this.found, this.words] = ["network-table", "network-rows", "as-table", "found", "search-words"].map(at);
     this.drawing = new Drawing(this.canvas, (i) => this.#open(this.#data.ids[i]));
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
-    if (kept.colours) this.colours.value = kept.colours;
+    // A moment to compare with is not kept, so neither are its colours.
+    if (kept.colours && kept.colours !== "between") this.colours.value = kept.colours;
     if (kept.many) this.many.value = kept.many;
     const keep = () => sessionStorage.setItem(KEPT, JSON.stringify({ colours: this.colours.value, many: this.many.value }));
     this.colours.addEventListener("change", () => {
       keep();
-      if (this.#data?.compared === this.#since()) this.#colour();
+      // Two moments are compared as long as their colours are shown.
+      if ((this.colours.value === "between") !== Boolean(this.#kept)) this.#keepMoment(!this.#kept);
+      if (this.#data?.shows === this.#ends().join()) this.#colour();
       else this.load();
     });
+    this.compare.addEventListener("click", () => {
+      this.#keepMoment(!this.#kept);
+      this.colours.value = this.#kept ? "between" : "type";
+      keep();
+      this.load();
+    });
+    this.ledger.addEventListener("toggle", () => this.ledger.open && this.#try(() => this.#readLedger()));
     this.many.addEventListener("change", () => {
       keep();
       this.load(true);
@@ -104,18 +121,38 @@ export class NetworkView {
     return past > 0 ? this.#entries[past]?.commit ?? null : null;
   }
 
-  #since() {
-    if (this.colours.value === "slept") return this.main ?? null;
-    if (this.colours.value !== "step") return null;
+  // The moment of the slider: its entry, and how many steps it lies behind the newest.
+  #here() {
     const past = Math.max(this.#entries.length - 1 - Number(this.slider.value), 0);
-    return this.#entries[past + 1]?.commit ?? null;
+    return { past, entry: this.#entries[past] };
+  }
+
+  // The commit that is shown and the one that it is compared with: of two moments the later one is shown.
+  #ends() {
+    const { past, entry } = this.#here();
+    if (this.colours.value === "slept") return [this.#at(), this.main ?? null];
+    if (this.colours.value === "step") return [this.#at(), this.#entries[past + 1]?.commit ?? null];
+    if (this.colours.value !== "between" || !this.#kept || !entry || entry.commit === this.#kept.commit) return [this.#at(), null];
+    const kept = this.#entries.findIndex(({ commit }) => commit === this.#kept.commit);
+    return kept < 0 || kept > past ? [this.#at(), this.#kept.commit] : [this.#kept.commit, entry.commit];
+  }
+
+  // Keeps the moment of the slider to compare others with, or lets it go.
+  #keepMoment(keeps) {
+    const { past, entry } = this.#here();
+    this.#kept = keeps && entry ? { commit: entry.commit, name: past ? stamp(entry.at) : `now, ${stamp(entry.at)}` } : null;
+    this.compare.setAttribute("aria-pressed", String(Boolean(this.#kept)));
+    this.compare.textContent = this.#kept ? "Stop comparing" : "Compare with this";
+    this.compared.hidden = !this.#kept;
+    this.compared.textContent = this.#kept ? `compared with ${this.#kept.name}` : "";
+    if (this.#kept) this.#say("Choose the other moment in the history.");
   }
 
   // Reads the part of the network that is to be shown, and shows it.
   load(fit = false) {
     const turn = ++this.#turn;
     const wanted = new URLSearchParams({ most: this.many.value });
-    const [at, since] = [this.#at(), this.#since()];
+    const [at, since] = this.#ends();
     if (at) wanted.set("at", at);
     if (since) wanted.set("since", since);
     if (this.center) wanted.set("around", this.center);
@@ -124,7 +161,7 @@ export class NetworkView {
       try {
         const data = read(await getBytes(`/network?${wanted}`));
         if (turn !== this.#turn) return;
-        data.compared = since;
+        data.shows = [at, since].join();
         this.#data = data;
         this.caption.textContent = `${seen(data.title)}: ${seen(data.caption)}`;
         this.canvas.setAttribute("aria-label", `Picture of the network: ${this.caption.textContent}. The table has the same.`);
@@ -170,7 +207,15 @@ export class NetworkView {
     this.drawing.colour(classes, names.map((name) => of(name) || "#888"));
     const used = new Set(classes);
     const entry = (word, at) => (used.has(at) ? el("li", {}, el("span", { class: "dot", "data-colour": names[at].slice(2) }), foreign("bdi", word)) : null);
-    this.legend.replaceChildren(...words.map(entry).filter(Boolean));
+    const has = (test) => data.link.some(test);
+    const inhibits = data.links.indexOf("inhibits");
+    const lines = [
+      ["joins", "connection, darker the stronger", has((link) => link !== inhibits)],
+      ["inhibits", "inhibits", has((link) => link === inhibits)],
+      ["own", "of the chosen neuron", data.edges > 0],
+    ];
+    const stroke = ([kind, word]) => el("li", {}, el("span", { class: `stroke ${kind}` }), word);
+    this.legend.replaceChildren(...words.map(entry).filter(Boolean), ...lines.filter(([, , shown]) => shown).map(stroke));
   }
 
   // The history: its list, its slider, what waits, and where the brain stands.
@@ -182,11 +227,26 @@ export class NetworkView {
     this.slider.max = String(Math.max(entries.length - 1, 0));
     if (isNow) this.slider.value = this.slider.max;
     this.#nameMoment();
-    this.runs.replaceChildren(...entries.map(run));
+    const { rows, most } = lanes(entries);
+    this.runs.dataset.lanes = String(most);
+    this.runs.replaceChildren(...entries.map((entry, i) => run(entry, drawn(this.noLines, rows[i], most))));
     this.#queue(reviews);
-    const left = status.budget.map(({ bound, spent, most }) => `${bound}: ${spent} of ${most}`);
-    const facts = [plural(status.neurons, "neuron", "neurons"), plural(status.runs, "run", "runs"), plural(status.queue, "text waits", "texts wait"), ...left];
-    this.facts.textContent = seen(facts.join(" · "));
+    const facts = [plural(status.neurons, "neuron", "neurons"), plural(status.runs, "run", "runs"), plural(status.queue, "text waits", "texts wait")];
+    this.facts.textContent = facts.join(" · ");
+    // The text says what the bar does.
+    const bar = ({ bound, spent, most }) => el("li", {}, el("span", {}, foreign("bdi", bound), `: ${spent} of ${most}`), el("meter", { min: 0, max: Math.max(most, 1), value: Math.min(spent, most), "aria-hidden": "true" }));
+    this.budgets.replaceChildren(...status.budget.map(bar));
+    document.getElementById("budgets-title").hidden = !status.budget.length;
+    if (this.ledger.open) await this.#readLedger();
+  }
+
+  async #readLedger() {
+    const view = await get("/ledger");
+    // What is the same stays, and keeps the focus of whoever reads in it.
+    const told = JSON.stringify([view.entries, view.story]);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.ledgerBody.replaceChildren(...ledger(view));
   }
 
   #queue({ waiting, standoffs = [] }) {
@@ -323,9 +383,10 @@ export class NetworkView {
 }
 
 // An entry of the log: a merge of a run, a sleep, texts that came in, or a person's commit.
-function run({ commit, at, agent, run: id, subject, author, reviewers = [] }) {
-  const kind = id && /-sleep$/.test(id) ? "sleep" : id ? "run" : "other";
+function run(entry, lines) {
+  const { commit, at, agent, run: id, subject, author, reviewers = [] } = entry;
+  const kind = isSleep(entry) ? "sleep" : id ? "run" : "other";
   const link = el("a", { href: `#commit=${commit}` }, foreign("bdi", subject));
   const who = [agent ?? author, ...reviewers.map((name) => `reviewed by ${name}`)].filter(Boolean).join(", ");
-  return el("li", { class: `step-${kind}` }, link, el("span", { class: "by" }, foreign("bdi", who), `${who ? " · " : ""}${stamp(at)} · ${short(commit)}`));
+  return el("li", { class: `step-${kind}` }, lines, link, el("span", { class: "by" }, foreign("bdi", who), `${who ? " · " : ""}${stamp(at)} · ${short(commit)}`));
 }
