@@ -10,6 +10,7 @@ import { el, foreign, plural, seen, stamp } from "./text.js";
 const FULL = 65535;
 const ROWS = 200;
 const SETTLE_MS = 350;
+const LOST = "The connection to the brain was lost; trying again.";
 const KEPT = "git-brain-network";
 const short = (commit) => String(commit).slice(0, 10);
 const share = (value) => `${Math.round((100 * value) / FULL)} %`;
@@ -26,6 +27,7 @@ export class NetworkView {
   #turn = 0;
   #stream = null;
   #due = 0;
+  #isOld = false;
   #moved = new Set();
   // The moment that another one is compared with: its commit, time and name.
   #kept = null;
@@ -281,15 +283,21 @@ export class NetworkView {
         await listen("/changes", (event) => this.#hear(event), stream.signal);
       } catch (error) {
         if (!(error instanceof Failure) && !stream.signal.aborted) throw error;
-        if (error instanceof Failure && error.status === 401) return;
+        if (error instanceof Failure && error.status === 401) {
+          // A server that was started anew has another token.
+          this.close();
+          this.onRefused();
+          return;
+        }
       }
       if (stream.signal.aborted) return;
-      this.#say("The connection to the brain was lost; trying again.");
+      this.#say(LOST);
       await new Promise((done) => setTimeout(done, 2000));
     }
   }
 
   #hear(event) {
+    if (this.status.textContent === LOST) this.#say("");
     if (event.event === "moved") {
       event.neurons.forEach(({ id }) => this.#moved.add(id));
       const count = event.neurons.length + event.left_out;
@@ -301,11 +309,14 @@ export class NetworkView {
       return;
     }
     if (this.#moved.size) this.#light(false);
-    // Many steps in a row are one look.
+    // Many steps in a row are one look. What came first may be what moved the network.
+    this.#isOld ||= event.event !== "waiting";
     clearTimeout(this.#due);
     this.#due = setTimeout(() => this.#try(async () => {
+      const isOld = this.#isOld;
+      this.#isOld = false;
       await this.#lists();
-      if (!this.#at() && event.event !== "waiting") await this.load();
+      if (!this.#at() && isOld) await this.load();
     }), SETTLE_MS);
   }
 
