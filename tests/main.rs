@@ -71,6 +71,7 @@ mod model_agents;
 mod models;
 mod moving;
 mod narrative;
+mod newest;
 mod origins;
 mod outcome;
 mod peoples_files;

@@ -15,13 +15,19 @@ use crate::text::{self, Language, Markup};
 /// A word of a row: the number of its stem, shifted by [`WORD_SHIFT`], and flags.
 pub type Word = u32;
 /// By how much a stem's number is shifted in a [`Word`].
-pub const WORD_SHIFT: u32 = 3;
+pub const WORD_SHIFT: u32 = 6;
 /// Not a function word.
 pub const CONTENT: u32 = 1;
 /// A content word with a capital inside a sentence.
 pub const CAPITAL: u32 = 2;
 /// A content word that starts with a small letter.
 pub const SMALL: u32 = 4;
+/// A word of the sentence that says that something changed: see [`text::change`].
+pub const CHANGED: u32 = 8;
+/// A word of that sentence that says whose something is.
+pub const OWNER: u32 = 16;
+/// The last word of a text that ends as a question.
+pub const ASKS: u32 = 32;
 
 /// What a neuron is to recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,13 +218,17 @@ impl Batch {
         }
         let markup = Markup::of(said);
         let mut parts = Vec::new();
-        for word in words {
+        let marks = text::change::marks(said, language, &words);
+        let last = words.len().checked_sub(1).filter(|_| text::asks(said));
+        for (at, word) in words.into_iter().enumerate() {
             parts.extend(text::identifier_parts(&word, language));
             let first = word.surface.chars().next().unwrap_or(' ');
             let capital = !word.is_stop && first.is_uppercase() && markup.is_inside(word.start);
             let small = !word.is_stop && first.is_lowercase();
+            let mark = marks.get(at).copied().unwrap_or_default();
+            let changed = u32::from(mark.is_inside) * CHANGED + u32::from(mark.is_owner) * OWNER;
             let flags = u32::from(!word.is_stop) * CONTENT + u32::from(capital) * CAPITAL + u32::from(small) * SMALL;
-            self.word(word.stem, flags);
+            self.word(word.stem, flags | changed | u32::from(last == Some(at)) * ASKS);
         }
         parts.into_iter().for_each(|part| self.word(part, CONTENT));
         if let Some(day) = date::day_of(neuron.created_at.unix()) {

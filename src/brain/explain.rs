@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::activation::recall::Way;
+use crate::activation::recall::{Evidence, Way};
 use crate::cycle::recall::Recalled;
 use crate::model::{Kind, Neuron};
 use crate::text::date::{self, Period};
@@ -24,7 +24,15 @@ pub(super) fn why(question: &str, recalled: &Recalled, read: impl Fn(&str) -> Op
     reasons.extend(speaker(question, neuron));
     reasons.extend(dates(question, neuron));
     let mut sentences = vec![reasons.join("; ")];
-    sentences.extend(way(&found.path, neuron, read));
+    sentences.extend(way(&found.path, neuron, &read));
+    sentences.extend(found.changes.as_ref().map(|changes| {
+        let older =
+            read(changes.older.as_str()).map_or_else(|| changes.older.to_string(), |older| quoted(&older.concept));
+        match changes.by {
+            Evidence::Change => format!("newer than {older}, says that it changed"),
+            Evidence::Value => format!("newer than {older}, says the same of something else"),
+        }
+    }));
     if found.context > 0.0 {
         sentences.push("another answer supports it".to_owned());
     }
@@ -71,7 +79,7 @@ fn dates(question: &str, neuron: &Neuron) -> Option<String> {
 }
 
 /// The steps of the strongest wave, from the memory back to the cue.
-fn way(path: &[Way], neuron: &Neuron, read: impl Fn(&str) -> Option<Neuron>) -> Option<String> {
+fn way(path: &[Way], neuron: &Neuron, read: &impl Fn(&str) -> Option<Neuron>) -> Option<String> {
     let (cue, rest) =
         path.split_first().filter(|(cue, _)| cue.via == "cue").map_or((None, path), |(cue, rest)| (Some(cue), rest));
     let mut said: Vec<String> = Vec::new();
@@ -143,7 +151,15 @@ mod tests {
         memory.session = Some("walk".to_owned());
         let path = path.iter().map(|(at, via)| Way { at: (*at).to_owned(), via, weight: 1.0, activation: 1.0 });
         let path = path.collect();
-        let found = Found { id: memory.id.clone(), activation: 1.0, salience: 0, context: 0.0, inhibition: 0.0, path };
+        let found = Found {
+            id: memory.id.clone(),
+            activation: 1.0,
+            salience: 0,
+            context: 0.0,
+            inhibition: 0.0,
+            changes: None,
+            path,
+        };
         let others = [
             neuron("a", "Where is the tea from? I have never seen such leaves.", Kind::Episodic),
             neuron("b", "From the hills.", Kind::Episodic),

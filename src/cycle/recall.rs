@@ -8,7 +8,7 @@ use super::conversation::talk_of;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError, EmbeddingProgress, Meaning};
 use crate::activation::Snapshot;
-use crate::activation::recall::{Filters, Found, answer, found_talk, talk};
+use crate::activation::recall::{Filters, Found, answer_trusted, found_talk, talk};
 use crate::limits;
 use crate::model::ids::{HUMAN, NeuronId, concept_id};
 use crate::model::settings::Origins;
@@ -107,9 +107,14 @@ impl Cycle {
         let mut filters = Filters { meaning: alike, ..filters };
         let index = snapshot.index();
         let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
+        // What is not trusted changes nothing that is older.
+        let origins = &settings.origins;
+        let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
+        let read_by_id = |id: &str| neuron(&NeuronId::parse(id).ok()?).ok()?;
+        let is_trusted = |id: &str| read_by_id(id).is_some_and(|neuron| !tainted(&neuron));
         let mut ask = |most: usize| {
             filters.top = Some(most);
-            let found = answer(&index, query, now, settings, &filters);
+            let found = answer_trusted(&index, query, now, settings, &filters, &is_trusted);
             let is_all = found.len() < most;
             (together(found, said), is_all)
         };
@@ -123,8 +128,6 @@ impl Cycle {
             neuron.kind == Kind::Semantic && neuron.activation_count > 0 && is_made_of_text() && !leads()
         };
         let read = |found: &Found| Ok(neuron(&found.id)?.filter(|neuron| !is_remnant(neuron)));
-        let origins = &settings.origins;
-        let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let places = top.unwrap_or(settings.recall.top);
         let most = tokens.map_or(places, |_| places.max(limits::FITTED_MEMORIES));
         let here = self.here(self.store.tree_of(commit)?);
@@ -323,7 +326,7 @@ mod tests {
     /// A neuron, tainted or not, as a recall finds it.
     fn found(n: usize, activation: f64) -> Found {
         let id = format!("n-{n:03}").parse().unwrap();
-        Found { id, activation, salience: 0, context: 0.0, inhibition: 0.0, path: Vec::new() }
+        Found { id, activation, salience: 0, context: 0.0, inhibition: 0.0, changes: None, path: Vec::new() }
     }
 
     fn recalled(n: usize, activation: f64, concept: &str) -> Recalled {

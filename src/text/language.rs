@@ -72,7 +72,7 @@ pub(super) fn is_japanese(c: char) -> bool {
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{323af}')
 }
 
-fn is_hiragana(c: char) -> bool {
+pub(super) fn is_hiragana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{309f}')
 }
 

@@ -6,6 +6,7 @@
 //!
 //! Place in the flow: stimulus → **text** → perception (what to remember), and question → **text** → recall (cues).
 
+pub mod change;
 pub mod date;
 mod diary;
 mod language;

@@ -13,6 +13,7 @@ mod links;
 mod part;
 mod passage;
 mod texts;
+mod told;
 
 use super::graph::{Graph, NodeIx, Spread};
 use super::reading::{self, Batch, LANGUAGES, Role, WORD_SHIFT};
@@ -24,6 +25,7 @@ use beneath::Beneath;
 use links::Links;
 use part::{Part, Stems};
 use texts::Texts;
+pub use told::Told;
 
 /// BM25's saturation in a session, and in talk.
 const SESSION_K1: f64 = 0.9;

@@ -226,6 +226,11 @@ impl<'a> Texts<'a> {
         self.created.get(row).copied().unwrap_or(0)
     }
 
+    /// See [`Row::language`].
+    pub fn language(&self, row: usize) -> u8 {
+        self.languages.get(row).copied().unwrap_or(0)
+    }
+
     pub fn speaker(&self, row: usize) -> u64 {
         self.speakers.get(row).copied().unwrap_or(0)
     }
@@ -256,7 +261,7 @@ impl<'a> Texts<'a> {
         Row {
             role,
             created: self.created(row),
-            language: self.languages.get(row).copied().unwrap_or(0),
+            language: self.language(row),
             speaker: self.speaker(row),
             text: self.text(row),
             document: self.document(row),

@@ -13,6 +13,7 @@
 //! and only concepts are held back by their fan. Must not know where neurons come from, or clocks.
 
 mod closeness;
+mod newest;
 mod question;
 mod ranking;
 mod talk;
@@ -95,6 +96,14 @@ pub struct Method {
     pub part_of_speaker: f64,
     /// The wave of a part of an identifier beside that of a word.
     pub part: f64,
+    /// Before how many of the best answers what is newer and changes them is put; 0: none.
+    pub older: usize,
+    /// Content words of an answer that may be older or newer than another.
+    pub brief: usize,
+    /// Whether a newer memory changes an older one that says that something changed.
+    pub change: bool,
+    /// Whether a newer memory changes an older one that says the same but for one value.
+    pub value: bool,
 }
 
 impl Default for Method {
@@ -127,6 +136,10 @@ impl Default for Method {
             followed: 0.2,
             part_of_speaker: 0.5,
             part: 1.0,
+            older: 20,
+            brief: 30,
+            change: true,
+            value: true,
         }
     }
 }
@@ -135,6 +148,7 @@ impl Method {
     /// Words, how rare they are, and salience: nothing that memories have to do with each other.
     pub fn words_alone() -> Self {
         let parts = Self { about: 1.0, asked_names: true, name: 0.0, title: 0.0, inside: 1.0, ..Self::default() };
+        let parts = Self { older: 0, change: false, value: false, ..parts };
         Self { rarity: 1.0, spreading: 0, turns: 0, speaker: 1.0, session: 0.0, date: 0.0, meaning: 0.0, ..parts }
     }
 
@@ -166,6 +180,10 @@ impl Method {
             "followed" => self.followed = value,
             "part_of_speaker" => self.part_of_speaker = value,
             "part" => self.part = value,
+            "older" => self.older = value as usize,
+            "brief" => self.brief = value as usize,
+            "change" => self.change = value > 0.0,
+            "value" => self.value = value > 0.0,
             _ => return false,
         }
         true
@@ -241,12 +259,37 @@ pub struct Answer {
     /// The older memories that it replaces, newest first; they are archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub older: Vec<NeuronId>,
+    /// The older answer before which it stands because it is newer, and changes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// The code that it was said about, as the present checkout has it; absent: about none, or none is checked out here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Seen>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
+
+/// An older answer that is changed by a newer one.
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+pub struct Changes {
+    /// The older one.
+    pub older: NeuronId,
+    /// What tells so.
+    pub by: Evidence,
+}
+
+/// What tells that a newer memory changes an older one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// It says that something changed, and is about the same.
+    Change,
+    /// It says the same but for one value.
+    Value,
+}
+
+/// Whether a neuron may go before an older one that it changes, by its id.
+pub type Trust<'t> = &'t dyn Fn(&str) -> bool;
 
 /// A memory that says the same as an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
@@ -304,6 +347,8 @@ pub struct Found {
     pub context: f64,
     /// The same of `inhibits`; it is subtracted.
     pub inhibition: f64,
+    /// The older answer before which it stands because it is newer, and changes it; then it has the score of that one.
+    pub changes: Option<Changes>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -329,6 +374,7 @@ impl Answer {
             also: copies.iter().map(Also::of).collect(),
             why: Vec::new(),
             older: Vec::new(),
+            changes: found.changes,
             code: None,
             path: found.path,
         }
@@ -340,6 +386,18 @@ pub fn answer(index: &Index<'_>, question: &str, now: Stamp, settings: &Settings
     answer_by(index, question, now, settings, filters, &Method::default())
 }
 
+/// [`answer`], where nothing goes before an older answer that is not trusted: neurons by their ids.
+pub fn answer_trusted(
+    index: &Index<'_>,
+    question: &str,
+    now: Stamp,
+    settings: &Settings,
+    filters: &Filters,
+    is_trusted: Trust<'_>,
+) -> Vec<Found> {
+    answer_with(index, question, (now, settings), filters, &Method::default(), is_trusted)
+}
+
 /// [`answer`] by a method that differs from the default one.
 pub fn answer_by(
     index: &Index<'_>,
@@ -348,6 +406,17 @@ pub fn answer_by(
     settings: &Settings,
     filters: &Filters,
     method: &Method,
+) -> Vec<Found> {
+    answer_with(index, question, (now, settings), filters, method, &|_| true)
+}
+
+fn answer_with(
+    index: &Index<'_>,
+    question: &str,
+    (now, settings): (Stamp, &Settings),
+    filters: &Filters,
+    method: &Method,
+    is_trusted: Trust<'_>,
 ) -> Vec<Found> {
     let mut asked = Asked::of(index, question, now, &filters.meaning, method);
     let mut direct = asked.direct(index);
@@ -379,9 +448,13 @@ pub fn answer_by(
         rank(index, &mut found, top);
     }
     interact(index, &mut found, &settings.activation);
-    rank(index, &mut found, top);
-    let found = found.into_iter().filter_map(|Candidate { node, score, by, context, inhibition }| {
-        let id = NeuronId::parse(index.graph.id(node)).ok()?;
+    rank(index, &mut found, wide);
+    newest::newest_first(index, question, &asked, &mut found, method, is_trusted);
+    found.truncate(top);
+    let id_of = |node: NodeIx| NeuronId::parse(index.graph.id(node)).ok();
+    let found = found.into_iter().filter_map(|Candidate { node, score, by, context, inhibition, changes }| {
+        let id = id_of(node)?;
+        let changes = changes.and_then(|(older, by)| Some(Changes { older: id_of(older)?, by }));
         let way = |via, activation| Way { at: id.to_string(), via, weight: activation, activation };
         let path = match by {
             By::Waves => scores.path(index, node, &asked),
@@ -389,7 +462,7 @@ pub fn answer_by(
             By::Words => vec![way("text", score)],
         };
         let salience = index.graph.salience_at(node, now);
-        Some(Found { id, activation: score, salience, context, inhibition, path })
+        Some(Found { id, activation: score, salience, context, inhibition, changes, path })
     });
     found.collect()
 }

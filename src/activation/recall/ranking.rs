@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::question::{Asked, Cue};
 use super::wave::Wave;
-use super::{Filters, Method, Way};
+use super::{Evidence, Filters, Method, Way};
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, SessionIx, idf};
 use crate::model::settings::Activation;
@@ -28,11 +28,13 @@ pub(super) struct Candidate {
     pub context: f64,
     /// The same of `inhibits`.
     pub inhibition: f64,
+    /// The older candidate before which it was put, and what tells that it changes it.
+    pub changes: Option<(NodeIx, Evidence)>,
 }
 
 impl Candidate {
     pub fn new(node: NodeIx, score: f64, by: By) -> Self {
-        Self { node, score, by, context: 0.0, inhibition: 0.0 }
+        Self { node, score, by, context: 0.0, inhibition: 0.0, changes: None }
     }
 }
 

@@ -71,7 +71,7 @@ pub fn found(index: &Index<'_>, node: NodeIx, score: f64, now: Stamp) -> Option<
     let id = NeuronId::parse(index.graph.id(node)).ok()?;
     let path = vec![Way { at: id.to_string(), via: "text", weight: score, activation: score }];
     let salience = index.graph.salience_at(node, now);
-    Some(Found { id, activation: score, salience, context: 0.0, inhibition: 0.0, path })
+    Some(Found { id, activation: score, salience, context: 0.0, inhibition: 0.0, changes: None, path })
 }
 
 #[cfg(test)]

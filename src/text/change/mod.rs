@@ -1,0 +1,264 @@
+//! Words of change: whether a sentence says that something is otherwise than it was, and what a question asks for that such a sentence
+//! answers.
+//!
+//! General words of a language, in a file each beside this one. A sentence that asks, or that says nothing for sure, changes nothing. Must
+//! not know which memory is older.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::language::{Language, is_hiragana};
+use super::phrase::asks;
+use super::prose::sentences;
+use super::surface::is_apostrophe;
+use super::word::{Word, words_in};
+
+/// Most bytes between the parts of a phrase with a gap.
+const GAP: usize = 32;
+
+/// In which way a sentence says that something changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Replaced,
+    Ended,
+    Present,
+    Unsure,
+    Before,
+    /// Words that ask for a relation, by its number.
+    About(u8),
+    /// How that relation changes.
+    By(u8),
+}
+
+/// The relations, as the files name them.
+const RELATIONS: [&str; 5] = ["home", "work", "like", "use", "date"];
+
+/// Where somebody lives: the first of [`RELATIONS`].
+pub const HOME: u8 = 0;
+
+/// One phrase: its parts as they stand in a row of words that is joined.
+struct Phrase {
+    kind: Kind,
+    keys: Vec<String>,
+    stems: Vec<String>,
+}
+
+/// The phrases of a language, and which relations its words ask for.
+struct List {
+    phrases: Vec<Phrase>,
+    about: HashMap<String, u8>,
+}
+
+struct Lists {
+    english: List,
+    french: List,
+    japanese: List,
+}
+
+static LISTS: LazyLock<Lists> = LazyLock::new(|| Lists {
+    english: list(include_str!("en.txt"), Language::English),
+    french: list(include_str!("fr.txt"), Language::French),
+    japanese: list(include_str!("ja.txt"), Language::Japanese),
+});
+
+fn list(text: &'static str, language: Language) -> List {
+    let mut kind = Kind::Unsure;
+    let (mut phrases, mut about) = (Vec::new(), HashMap::new());
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(heading) = line.strip_prefix('[') {
+            kind = kind_of(heading.trim_end_matches(']'));
+            continue;
+        }
+        let is_one = language == Language::Japanese;
+        let parts = |of: fn(Word<'_>) -> String| -> Vec<String> {
+            let words =
+                line.split('…').map(|part| words_in(part, Some(language)).into_iter().map(of).collect::<Vec<_>>());
+            words.map(|words| joined(words.iter().map(String::as_str), is_one).0).collect()
+        };
+        let phrase = Phrase { kind, keys: parts(|word| word.key), stems: parts(|word| word.stem) };
+        match kind {
+            Kind::About(relation) => {
+                *about.entry(phrase.stems.concat().trim().to_owned()).or_default() |= 1 << relation
+            }
+            _ => phrases.push(phrase),
+        }
+    }
+    List { phrases, about }
+}
+
+fn kind_of(heading: &str) -> Kind {
+    let relation = |name: &str| RELATIONS.iter().position(|known| *known == name).unwrap_or(RELATIONS.len()) as u8;
+    match heading.split_once(' ') {
+        None if heading == "replaced" => Kind::Replaced,
+        None if heading == "ended" => Kind::Ended,
+        None if heading == "present" => Kind::Present,
+        None if heading == "before" => Kind::Before,
+        Some((name, "about")) => Kind::About(relation(name)),
+        Some((name, _)) => Kind::By(relation(name)),
+        None => Kind::Unsure,
+    }
+}
+
+/// Words as one string, and where each starts: between blanks, or in Japanese without, since dictionaries cut it where they like.
+fn joined<'w>(words: impl Iterator<Item = &'w str>, is_japanese: bool) -> (String, Vec<usize>) {
+    let (mut text, mut starts) = (String::new(), Vec::new());
+    for word in words {
+        if !is_japanese {
+            text.push(' ');
+        }
+        starts.push(text.len());
+        text.push_str(word);
+    }
+    if !is_japanese {
+        text.push(' ');
+    }
+    (text, starts)
+}
+
+fn lists(language: Option<Language>) -> &'static List {
+    match language {
+        Some(Language::French) => &LISTS.french,
+        Some(Language::Japanese) => &LISTS.japanese,
+        _ => &LISTS.english,
+    }
+}
+
+/// Where the parts of a phrase stand, one after the other; the first place.
+fn find(text: &str, parts: &[String]) -> Option<Range<usize>> {
+    let (first, rest) = parts.split_first()?;
+    let mut from = 0;
+    while let Some(at) = text[from..].find(first.as_str()) {
+        let start = from + at;
+        let mut end = start + first.len();
+        let follows = rest.iter().all(|part| {
+            // The blank between two words belongs to both.
+            let next = end - usize::from(part.starts_with(' '));
+            let found = text[next..].find(part.as_str()).filter(|gap| *gap <= GAP);
+            found.inspect(|gap| end = next + gap + part.len()).is_some()
+        });
+        if follows {
+            return Some(start..end);
+        }
+        from = start + text[start..].chars().next().map_or(1, char::len_utf8);
+    }
+    None
+}
+
+/// What a word is in a text that says that something changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// It stands in the sentence that says so.
+    pub is_inside: bool,
+    /// The sentence speaks of something of it, as in `Anna's brother`.
+    pub is_owner: bool,
+}
+
+/// Marks the words of the first sentence that says for sure that something changed; empty if none does.
+pub fn marks(said: &str, language: Option<Language>, words: &[Word<'_>]) -> Vec<Mark> {
+    let list = &lists(language).phrases;
+    let is_one = language == Some(Language::Japanese);
+    let says = |words: &[Word<'_>], wanted: fn(Kind) -> bool| {
+        let (text, _) = joined(words.iter().map(|word| word.key.as_str()), is_one);
+        list.iter().any(|phrase| wanted(phrase.kind) && find(&text, &phrase.keys).is_some())
+    };
+    let changes = |kind| matches!(kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
+    if !says(words, changes) {
+        return Vec::new();
+    }
+    for sentence in sentences(said) {
+        let start = sentence.as_ptr() as usize - said.as_ptr() as usize;
+        let inside = start..start + sentence.len();
+        let from = words.partition_point(|word| word.start < inside.start);
+        let to = words.partition_point(|word| word.start < inside.end);
+        let row = &words[from..to.max(from)];
+        if !asks(sentence) && says(row, changes) && !says(row, |kind| kind == Kind::Unsure) {
+            let mark = |at: usize| Mark {
+                is_inside: (from..to).contains(&at),
+                is_owner: (from..to).contains(&at) && is_owner(said, language, words, at),
+            };
+            return (0..words.len()).map(mark).collect();
+        }
+    }
+    Vec::new()
+}
+
+/// Whether a word says whose something is.
+fn is_owner(said: &str, language: Option<Language>, words: &[Word<'_>], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| words[before].key.as_str());
+    let rest = &said[words[at].start + words[at].surface.len()..];
+    match language {
+        Some(Language::French) => matches!(before, "de" | "d" | "du" | "des"),
+        Some(Language::Japanese) => rest.starts_with('の'),
+        _ => before == "of" || rest.starts_with(is_apostrophe),
+    }
+}
+
+/// What the sentence of a memory says that changes something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Something new holds in the place of something older.
+    pub replaced: bool,
+    /// Something holds no more.
+    pub ended: bool,
+    /// It holds now.
+    pub present: bool,
+    /// Which relations it changes, a bit each, and the place of the first word that says so.
+    pub relations: Vec<(u8, usize)>,
+    /// Which words say all that.
+    pub by: Vec<bool>,
+}
+
+/// What a sentence says by its stems, of which [`marks`] has seen that it says something.
+pub fn change(language: Option<Language>, stems: &[&str]) -> Change {
+    let (text, starts) = joined(stems.iter().copied(), language == Some(Language::Japanese));
+    let mut change = Change { by: vec![false; stems.len()], ..Change::default() };
+    for phrase in &lists(language).phrases {
+        let is_said = matches!(phrase.kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
+        let Some(found) = is_said.then(|| find(&text, &phrase.stems)).flatten() else { continue };
+        // Blanks around it are no part of the words; of a phrase with a gap the words inside are not its own.
+        let from = starts.partition_point(|start| *start <= found.start).saturating_sub(1);
+        let from = from
+            + usize::from(text[found.start..].starts_with(' ') && starts.get(from).is_some_and(|s| *s < found.start));
+        let last = starts.partition_point(|start| *start + 1 < found.end).saturating_sub(1);
+        match phrase.kind {
+            Kind::Replaced => change.replaced = true,
+            Kind::Ended => change.ended = true,
+            Kind::Present => change.present = true,
+            Kind::By(relation) => change.relations.push((relation, from)),
+            _ => {}
+        }
+        if phrase.stems.len() == 1 {
+            change.by[from..=last.max(from)].fill(true);
+        } else {
+            (change.by[from], change.by[last]) = (true, true);
+        }
+    }
+    change
+}
+
+/// Which relations a stem asks for, a bit each.
+pub fn about(language: Option<Language>, stem: &str) -> u8 {
+    let about = &lists(language).about;
+    if language == Some(Language::Japanese) {
+        // Its words are cut before or behind what is inflected.
+        let starts = about.iter().filter(|(word, _)| stem.starts_with(word.as_str()));
+        return starts.fold(0, |all, (_, bit)| all | bit);
+    }
+    about.get(stem).copied().unwrap_or(0)
+}
+
+/// Whether a stem is but how a Japanese word ends: hiragana alone.
+pub fn is_ending(stem: &str) -> bool {
+    stem.chars().all(is_hiragana)
+}
+
+/// Whether a question asks for what was, not for what is.
+pub fn asks_before(question: &str, language: Option<Language>) -> bool {
+    let words = words_in(question, language);
+    let (text, _) = joined(words.iter().map(|word| word.key.as_str()), language == Some(Language::Japanese));
+    lists(language).phrases.iter().any(|phrase| phrase.kind == Kind::Before && find(&text, &phrase.keys).is_some())
+}
+
+#[cfg(test)]
+mod tests;
