@@ -228,7 +228,8 @@ impl Batch {
             let mark = marks.get(at).copied().unwrap_or_default();
             let changed = u32::from(mark.is_inside) * CHANGED + u32::from(mark.is_owner) * OWNER;
             let flags = u32::from(!word.is_stop) * CONTENT + u32::from(capital) * CAPITAL + u32::from(small) * SMALL;
-            self.word(word.stem, flags | changed | u32::from(last == Some(at)) * ASKS);
+            let asks = u32::from(last == Some(at)) * ASKS;
+            self.word(word.stem, flags | changed | asks);
         }
         parts.into_iter().for_each(|part| self.word(part, CONTENT));
         if let Some(day) = date::day_of(neuron.created_at.unix()) {
