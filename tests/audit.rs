@@ -430,10 +430,12 @@ fn audit_that_goes_on_says_what_landed_by_a_decision_that_was_changed() {
     world.brain("a", &["trust", "--yes"]);
     scribes(&world, json!([create("plate")]));
     let waiting = world.git("a", &["for-each-ref", "--format=%(refname:lstrip=-1)", "refs/heads/agents"]);
-    world.brain("a", &["approve", waiting.trim(), "--why", "ok"]);
+    assert!(!waiting.trim().is_empty(), "the run waits");
+    let said = world.brain("a", &["approve", waiting.trim(), "--why", "ok"]);
     audit(&world, &[], 0);
     let decisions = "refs/brain/reviews";
-    let path = world.git("a", &["ls-tree", "-r", "--name-only", decisions]).lines().next().unwrap().to_owned();
+    let path = world.git("a", &["ls-tree", "-r", "--name-only", decisions]);
+    let path = path.lines().next().unwrap_or_else(|| panic!("no decision: {said}")).to_owned();
     let edited = world.git("a", &["show", &format!("{decisions}:{path}")]).replace("\"approve\"", "\"reject\"") + "\n";
     let tip = world.tip("a", decisions);
     let changed = world.commit("a", &tip, &[&tip], &[(&path, Some(&edited))], "mend", &[]);

@@ -412,9 +412,10 @@ fn session_that_changes_its_folder_leaves_what_it_said_where_it_said_it() {
     let texts = of(&second);
     assert_eq!(texts, ["The gate of the yard opens at seven."], "{}", log(&second));
     // The same by an import of the log, which names what it leaves out and knows what a hook has kept.
-    let projects = first.file("projects/t.jsonl", &lines);
+    let projects = first.file(&format!("projects/{SESSION}.jsonl"), &lines);
     let folder = std::path::Path::new(&projects).parent().unwrap().display().to_string();
     let report = second.json(&["import", "--format", "claude-code", &folder]);
+    assert!(folder.ends_with("projects"), "{folder}");
     assert_eq!((&report["new"], &report["known"]), (&json!(0), &json!(1)), "{report}");
     assert!(report["unheld"].to_string().contains("another project"), "{report}");
 }

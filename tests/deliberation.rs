@@ -436,7 +436,7 @@ fn each_gate_reads_a_figure_of_its_own() {
     older.sort();
     let from = find("turbine");
     let tie = |id: &String| json!({"op": "connect", "from": from, "to": id, "type": "feeds_into", "weight": 38778});
-    let delta = json!({"ops": older.iter().take(3).map(|(_, id)| tie(id)).collect::<Vec<_>>()});
+    let delta = json!({"ops": older.iter().take(5).map(|(_, id)| tie(id)).collect::<Vec<_>>()});
     let file = world.sandbox.file("delta.json", delta.to_string());
     let failed = |threshold: &str| -> Vec<String> {
         settings(&world, &format!("{SMALL}{threshold}\n"));

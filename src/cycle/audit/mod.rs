@@ -63,8 +63,13 @@ impl Cycle {
         (audited.fresh, audited.left_off) = (0, 0);
         audited.findings = audited.rewritten.union(&audited.drifts).cloned().collect();
         let hidden = audited.known(&self.store);
+        let begins = hidden.is_empty();
         let mut auditor = Auditor::new(self, audited)?;
         auditor.walk(&tips, &hidden, true, progress)?;
+        // Main has taken what no night brought: what was in force when older runs were made is asked again.
+        if !begins && auditor.audited.findings.iter().any(|finding| finding.rule == Rule::MainLine) {
+            return self.audit(true, progress);
+        }
         auditor.decisions(true)?;
         auditor.doubles(&tips)?;
         auditor.settle(&tips)?;
