@@ -335,7 +335,7 @@ impl Brain {
                 _ => String::new(),
             };
             report.notes.push(format!(
-                "they are told to nobody until a person approves: {first}`git brain approve --origin {origin}`"
+                "no agent is told of them until a person approves: {first}`git brain approve --origin {origin}`"
             ));
         }
         Ok(report)

@@ -213,7 +213,7 @@ fn an_unanswered_alignment_is_a_seed_and_fog_also_where_gates_are_hidden() {
         assert_eq!(class("good"), Class::Fruit);
         assert_ne!(class("bad"), Class::Fruit, "the hidden gate decides");
         let open: Vec<Class> = next.results.iter().map(|result| result.open_class(&settings)).collect();
-        assert_eq!(open[0], open[1], "who proposes cannot tell them apart");
+        assert_eq!(open[0], open[1], "proposers cannot tell them apart");
     }
 }
 
