@@ -340,8 +340,7 @@ fn an_outcome_that_is_fed_again_has_the_origin_of_who_says_it() {
     }
     let judged: Vec<Value> = sandbox
         .documents("wake", "network/runs")
-        .into_iter()
-        .map(|(_, record)| record)
+        .into_values()
         .filter(|record| record["ops"].as_array().unwrap().iter().any(|op| op["op"] == "outcome"))
         .collect();
     assert!(judged.len() >= 4, "{judged:?}");

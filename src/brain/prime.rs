@@ -287,7 +287,8 @@ impl Brain {
         let (said, others): (Vec<_>, Vec<_>) = foreign.into_iter().partition(|(_, node)| graph.is_said(*node));
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
         // Nor what is vivid, rules that were said long ago.
-        let (mut ruling, mut salient): (Vec<(u16, NodeIx)>, Vec<(u16, NodeIx)>) = (Vec::new(), Vec::new());
+        let mut ruling: Vec<(u16, NodeIx)> = Vec::new();
+        let mut salient = Vec::new();
         for group in [own, said, others] {
             let (rules, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, node)| graph.is_rule(*node));
             for (mut group, all) in [(rules, &mut ruling), (rest, &mut salient)] {

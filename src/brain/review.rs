@@ -429,7 +429,7 @@ impl Brain {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let made = |review: ReviewRecord| {
-            let (counts, stands) = (self.cycle.holds_for_its_run(&review)?, self.stands(&network, &review)?);
+            let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.stands(&network, &review)?);
             let waiting = self.cycle.waiting_named(review.run.as_str())?;
             let store = &self.cycle.store;
             let of_another = review.verdict == Verdict::Approve

@@ -146,7 +146,7 @@ fn a_fair_coin_gives_few_active_seeds() {
     let questions = 100;
     let mut taught = 0;
     for _ in 0..questions {
-        let rope = |day: u32| if day % 2 == 0 { "hemp" } else { "nylon" };
+        let rope = |day: u32| if day.is_multiple_of(2) { "hemp" } else { "nylon" };
         let told: Vec<Exchange> = (1..=16).map(|day| exchange(day, "rope to tie boat", rope(day), coin())).collect();
         let found = standings(&[record(30, distil(&told), vec![])], &told);
         taught += usize::from(found.iter().any(|seed| seed.state == State::Active));

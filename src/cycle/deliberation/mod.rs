@@ -184,7 +184,7 @@ impl Cycle {
             at: self.shared.world.now(),
             initiative: &question.initiative,
         };
-        opening(&setting(&none)).iter().for_each(|event| watch(event));
+        opening(&setting(&none)).iter().for_each(watch);
         let grown = self.side_by_side(&job)?;
         let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
         let setting = setting(&evidence);
