@@ -519,6 +519,8 @@ pub const CITED_COMMIT: usize = 12;
 pub const MCP_LINE_BYTES: usize = 2 << 20;
 /// Calls of clients that one server carries out at a time; others wait.
 pub const MCP_CALLS: usize = 8;
+/// Sessions by HTTP that are open at a time: each may hold a body's worth of what its client says of itself.
+pub const MCP_SESSIONS: usize = 64;
 /// Largest body of a request by HTTP, bytes: some messages of [`CHAT_MESSAGE_BYTES`], whatever they are escaped to.
 pub const HTTP_BODY_BYTES: usize = 1 << 20;
 /// Connections that one server has open at a time, if the process may have four times as many files open: a browser has six for one page.

@@ -14,6 +14,10 @@ mod tools;
 
 use std::sync::Arc;
 
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -53,9 +57,21 @@ pub fn routes(desk: Desk) -> axum::Router {
     // The guard knows which hosts and origins are ours.
     config = config.disable_allowed_hosts().disable_allowed_origins();
     config = config.with_max_request_body_bytes(limits::HTTP_BODY_BYTES);
-    let service =
-        StreamableHttpService::new(move || Ok(door.clone()), Arc::new(LocalSessionManager::default()), config);
-    axum::Router::new().route_service("/mcp", service)
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(door.clone()), Arc::clone(&sessions), config);
+    let bound = axum::middleware::from_fn_with_state(sessions, few_sessions);
+    axum::Router::new().route_service("/mcp", service).layer(bound)
+}
+
+/// Begins no session beyond as many as there may be: each keeps what its client said of itself until minutes after the last word of it.
+async fn few_sessions(State(sessions): State<Arc<LocalSessionManager>>, request: Request, next: Next) -> Response {
+    // Whoever has a session names it, and revisions without sessions name themselves.
+    let begins = request.method() == Method::POST
+        && ["mcp-session-id", "mcp-protocol-version"].iter().all(|name| !request.headers().contains_key(*name));
+    if begins && sessions.sessions.read().await.len() >= limits::MCP_SESSIONS {
+        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")]).into_response();
+    }
+    next.run(request).await
 }
 
 impl Door {
