@@ -231,11 +231,11 @@ pub struct Init {
 /// A forge that runs workflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CiForge {
-    /// `.github/workflows/brain.yml`
+    /// a file below `.github/workflows/`
     Github,
-    /// `.gitlab-ci.yml`
+    /// `.gitlab-ci.yml`, or a file to be included there
     Gitlab,
-    /// `.forgejo/workflows/brain.yml`, which Gitea reads too
+    /// a file below `.forgejo/workflows/`, which Gitea reads too
     Forgejo,
 }
 

@@ -108,6 +108,7 @@ pub(super) fn export(session: &Session, args: &args::Export) -> Done {
     let mut show = |done: usize, of: usize| bar.set("writing", done as u64, of as u64);
     let exported = brain.export_to(&request, &mut session.out.stream(), &mut show)?;
     drop(bar);
+    exported.notes.iter().for_each(|note| session.out.say(&format!("note: {}", safe(note))));
     if let Some(to) = &exported.to {
         session.out.report(&exported, |exported| match exported.pages {
             Some(pages) => {

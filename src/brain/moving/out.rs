@@ -2,7 +2,7 @@
 //!
 //! Owns which memories stand on one page: those of a page that came in, those of a session, and those of a day. What is archived stays.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,10 @@ use serde::Serialize;
 use super::super::trade::ExportReport;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::snapshot::snapshot;
 use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, hash64};
-use crate::model::{Kind, Link, Neuron, Stamp, Stimulus, layout};
+use crate::model::{Kind, Link, Neuron, Stamp, Stimulus, layout, plural};
 use crate::moving::{
     self, Assembly, Page, Remembered, Writer, graph::Shape, markdown, place::Places, remembered, stem, write,
 };
@@ -46,6 +47,9 @@ pub struct Exported {
     /// Where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// What the person should know, one sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A memory that is on its way out.
@@ -86,7 +90,8 @@ impl Brain {
                     hint: Some(format!("git brain export --format {name} --to FOLDER")),
                 });
             };
-            return self.write_notes(commit, name, to, progress);
+            let exported = self.write_notes(commit, name, to, progress)?;
+            return Ok(Exported { notes: self.of_untrusted_origins(commit)?, ..exported });
         }
         let Some(to) = &request.to else { return self.write_one(commit, name, writer, out, progress) };
         let mut file = NewFile::at(to)?;
@@ -104,8 +109,14 @@ impl Brain {
         out: &mut dyn Write,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Exported, BrainError> {
-        let mut exported =
-            Exported { format: format.to_owned(), commit: commit.to_string(), written: 0, pages: None, to: None };
+        let mut exported = Exported {
+            format: format.to_owned(),
+            commit: commit.to_string(),
+            written: 0,
+            pages: None,
+            to: None,
+            notes: Vec::new(),
+        };
         match writer {
             Writer::Network => {
                 let ExportReport { neurons, .. } = self.export(Some(&commit.to_string()), out)?;
@@ -115,11 +126,41 @@ impl Brain {
             Writer::Entities => {
                 let (pages, written) = self.write_entities(commit, out, progress)?;
                 (exported.pages, exported.written) = (Some(pages), written);
+                exported.notes = self.of_untrusted_origins(commit)?;
             }
             Writer::Notes => unreachable!("invariant: notes go into a folder"),
         }
         out.flush().map_err(unwritten)?;
         Ok(exported)
+    }
+
+    /// Says of formats without a place for origins how many memories of origins that are not trusted are in them.
+    fn of_untrusted_origins(&self, commit: CommitId) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let tree = store.tree_of(commit)?;
+        let (network, snapshot) =
+            (TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons), snapshot(store, tree)?);
+        let (graph, origins) = (snapshot.graph(), &self.cycle.shared.policy.settings.origins);
+        let (mut count, mut classes) = (0, BTreeSet::new());
+        for node in graph.nodes().filter(|node| graph.is_foreign(*node) && !graph.is_archived(*node)) {
+            let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
+            if let Some(neuron) =
+                network.shared(&id)?.filter(|one| one.kind == Kind::Episodic && origins.is_tainted(&one.origin))
+            {
+                count += 1;
+                classes.extend(neuron.origin.classes().map(str::to_owned));
+            }
+        }
+        let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
+        Ok((count > 0)
+            .then(|| {
+                format!(
+                    "{} of origins that are not trusted ({classes}): the format has no place for that; an import elsewhere takes `--origin` for it",
+                    plural(count, "memory is", "memories are")
+                )
+            })
+            .into_iter()
+            .collect())
     }
 
     fn write_neurons(&self, commit: CommitId, shape: Shape, out: &mut dyn Write) -> Result<usize, BrainError> {
@@ -200,6 +241,7 @@ impl Brain {
         })?;
         folder.finish()?;
         Ok(Exported {
+            notes: Vec::new(),
             format: format.to_owned(),
             commit: commit.to_string(),
             written: shelf.rows.len(),
