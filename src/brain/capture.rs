@@ -99,11 +99,13 @@ impl Brain {
         let mut places = place.into_iter().chain([PathBuf::from(".")]);
         let opened = places.find_map(|place| Some((Store::open(&place).ok()?, place)));
         let Some((store, place)) = opened else { return Ok(String::new()) };
-        let (now, world_of_jobs) = (world.now(), world.clone());
+        let now = world.now();
         let done = match moment {
-            Moment::Start => started(&place, world, flags, client, &call),
-            Moment::Prompt => prompted(&place, world, flags, client, call.prompt.as_deref().unwrap_or_default()),
-            Moment::Said => hand_over(&store, &world_of_jobs, client, call, &place).map(|()| String::new()),
+            Moment::Start => started(&place, world.clone(), flags, client, &call),
+            Moment::Prompt => {
+                prompted(&place, world.clone(), flags, client, call.prompt.as_deref().unwrap_or_default())
+            }
+            Moment::Said => hand_over(&store, &world, client, call, &place).map(|()| String::new()),
         };
         let text = done.unwrap_or_else(|error| {
             doorbell::log(&store, &format!("{now} hook {client} {event}: {error}"));
@@ -205,7 +207,7 @@ fn hand_over(store: &Store, world: &World, client: Client, call: Call, place: &P
     let mut turns = call.turns;
     if !turns.is_empty() {
         // Words that lie in a file wait there: these are to lie in one of ours.
-        let secrets = Secrets::new(&[], &[]).unwrap_or_default();
+        let secrets = Secrets::default();
         turns.iter_mut().for_each(|turn| turn.text = secrets.redact(&turn.text).into_owned());
     }
     let job = Job { client, session: call.session, transcript: call.transcript, turns, place };
@@ -259,7 +261,7 @@ fn work_off(dir: &Path, store: &Store, world: &World, job: &Job) -> Result<(), B
     let beginning = world::read_part(transcript, 0, BEGINNING)?;
     let known = |seen: &&Seen| seen.offset <= beginning.size && seen.beginning == mark(&beginning.bytes);
     let mut seen = all.get(&name).filter(known).cloned().unwrap_or_default();
-    // What is left of a very large one is read at the next event: other sessions wait for this one.
+    // The rest of a very large one is read at the next event: other sessions wait for this one.
     let last = seen.offset.saturating_add(limits::TRANSCRIPT_LOOK);
     while seen.offset < last {
         let part = world::read_part(transcript, seen.offset, limits::TRANSCRIPT_BYTES)?;
@@ -344,13 +346,12 @@ impl Brain {
             let text = self.cycle.shared.secrets.redact(&turn.text);
             let is_told = act(&text) == Act::Told;
             let Some(source) = source_of(turn.by, &text, &label) else { continue };
-            match turn.by {
-                Said::Person => asked = text.clone().into_owned(),
-                Said::Agent if is_told && self.only_repeats(&text, &asked)? => continue,
-                Said::Agent => {}
-            }
-            if is_told && self.remembers(&text)? {
+            let answers = (turn.by == Said::Agent).then_some(asked.as_str());
+            if is_told && self.remembers(&text, answers)? {
                 continue;
+            }
+            if turn.by == Said::Person {
+                asked = text.clone().into_owned();
             }
             let at: Option<Stamp> = turn.at.filter(|at| *at <= now);
             lines += &format!("{}\n", json!({"text": text, "at": at, "source": source, "session": label}));
@@ -378,26 +379,16 @@ impl Brain {
         })
     }
 
-    /// Whether an agent says nothing but what was asked, and what a memory says already: then its words would stand beside that memory, and
-    /// stay when that is corrected.
-    fn only_repeats(&self, text: &str, asked: &str) -> Result<bool, BrainError> {
+    /// Whether a memory says the same, word by word; of what an agent answers to `asked` also whether it says nothing but what was asked and that
+    /// memory says: its words would stand beside the memory, and stay when that is corrected.
+    fn remembers(&self, text: &str, asked: Option<&str>) -> Result<bool, BrainError> {
         let stems = |text: &str| -> BTreeSet<String> {
             words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
         };
-        let (said, asked) = (stems(text), stems(asked));
         let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
-        let results = self.recall(&request)?.results;
-        Ok(results.iter().any(|one| {
-            let known = stems(&one.text);
-            said.iter().all(|word| known.contains(word) || asked.contains(word))
-        }))
-    }
-
-    /// Whether a memory says the same, word by word.
-    fn remembers(&self, text: &str) -> Result<bool, BrainError> {
-        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
-        let wanted = key(text);
-        Ok(self.recall(&request)?.results.iter().any(|one| key(&one.text) == wanted))
+        let (wanted, new) = (key(text), asked.map(|asked| &stems(text) - &stems(asked)));
+        let says = |one: &str| key(one) == wanted || new.as_ref().is_some_and(|new| new.is_subset(&stems(one)));
+        Ok(self.recall(&request)?.results.iter().any(|one| says(&one.text)))
     }
 }
 
@@ -405,7 +396,7 @@ impl Brain {
 pub(super) fn source_of(by: Said, text: &str, label: &str) -> Option<String> {
     match (by, act(text)) {
         (_, Act::SmallTalk(_)) => None,
-        // What it is about to do, and a word or two, tell nothing to whoever was not there.
+        // Plans, and a word or two, tell nothing to people who were not there.
         (Said::Agent, act) => {
             let says = words(text).iter().filter(|word| !word.is_stop).count() >= AGENTS_WORDS;
             (act == Act::Told && says && !is_plan(text)).then(|| label.to_owned())

@@ -18,7 +18,7 @@ use crate::world::write_settings;
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// What is known of a day.
+/// The figures of a day.
 #[derive(Default)]
 struct Day {
     runs: usize,

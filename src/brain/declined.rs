@@ -56,7 +56,7 @@ impl Brain {
         };
         let forget = forget || is_about_a_secret(&review.why);
         for said in kept_out(review.verdict, &review.kept, record, words_of) {
-            // What is a secret by the variables of this machine never came into a record here.
+            // A secret of this machine's variables never came into a record here.
             let is_secret =
                 speaks_of_a_secret(&said) || (!by_council && !shared.secrets.find(said.as_bytes()).is_empty());
             match forget || is_secret {

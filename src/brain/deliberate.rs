@@ -97,7 +97,7 @@ pub struct DeliberateReport {
     pub notes: Vec<String>,
 }
 
-/// What the gates say of a delta.
+/// The verdicts of the gates on a delta.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExaminedReport {
     /// The gates.

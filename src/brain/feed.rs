@@ -48,7 +48,7 @@ pub struct FeedRequest {
     pub value: Option<f64>,
     /// The memory that it corrects: that is archived.
     pub corrects: Option<String>,
-    /// What may not replace that memory is remembered beside it, for a person to let in, instead of being refused.
+    /// A text that may not replace that memory is remembered beside it, for a person to let in, instead of being refused.
     pub or_beside: bool,
     /// Where it ultimately comes from, `class` or `class:detail`; this machine by default.
     pub origin: Option<String>,
@@ -112,6 +112,15 @@ struct Prepared {
     staying: Vec<StimulusId>,
     /// What can be said of it before it is done.
     report: FeedReport,
+}
+
+/// A memory that is to be corrected.
+struct Corrected {
+    id: NeuronId,
+    /// Its stimulus.
+    stimulus: Stimulus,
+    /// Whether it stays: the origin of the new text may not replace it.
+    stays: bool,
 }
 
 /// The id of a citation, `ID@COMMIT` or the id alone.
@@ -196,7 +205,7 @@ impl Brain {
             .transpose()?;
         let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
         let session = request.session.as_deref().map(clean);
-        let session = session.or_else(|| corrected.as_ref().and_then(|(_, old, _)| old.session.clone()));
+        let session = session.or_else(|| corrected.as_ref().and_then(|old| old.stimulus.session.clone()));
         let labels = Labels {
             at: request.at,
             source: request.source.as_deref().map(clean),
@@ -215,7 +224,7 @@ impl Brain {
             });
         }
         let mut outdated = Vec::new();
-        if let Some((id, old, _)) = &corrected {
+        if let Some(Corrected { id, stimulus: old, .. }) = &corrected {
             let texts: HashSet<TextHash> =
                 reading.each_input().map(|input| Ok(TextHash::of(&input?.text))).collect::<Result<_, BrainError>>()?;
             outdated = self.corrections_of(id, old, &origin, &texts)?;
@@ -224,9 +233,8 @@ impl Brain {
             }
         }
         let mut planned = Planned::new(self, reading, origin.clone(), request.window)?;
-        let mut beside = None;
-        if let Some((id, old, is_beside)) = &corrected {
-            beside = is_beside.then(|| id.clone());
+        let beside = corrected.as_ref().filter(|old| old.stays).map(|old| old.id.clone());
+        if let Some(Corrected { stimulus: old, .. }) = &corrected {
             let replaced = std::iter::once(old).chain(&outdated).map(|stimulus| stimulus.id.clone()).collect();
             planned.corrects(FileKey::in_id(&old.id), replaced);
         }
@@ -268,9 +276,9 @@ impl Brain {
                 leaving.reason = format!("replaced by {by}");
             }
         }
-        let fed = corrected.iter().map(|(_, old, _)| old);
+        let fed = corrected.iter().map(|old| &old.stimulus);
         let fed_by = self.fed_by_others(fed, &mut Feeders::default())?.into_keys().next();
-        let corrected = corrected.map(|(id, old, _)| {
+        let corrected = corrected.map(|Corrected { id, stimulus: old, .. }| {
             let by = successors.get(&old.id).map(|(by, _)| by.clone()).or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());
             for stimulus in std::iter::once(old).chain(outdated.iter().cloned()) {
@@ -334,8 +342,8 @@ impl Brain {
         may_replace(origin, old) || matches!(level, Level::Trusted | Level::Review)
     }
 
-    /// The memory that is to be corrected, what was fed of it, and whether it stays because the origin may not replace it.
-    fn corrected(&self, id: &str, origin: &Origin, or_beside: bool) -> Result<(NeuronId, Stimulus, bool), BrainError> {
+    /// The memory that a text of an origin is to correct; `or_beside`: also one that it may not replace.
+    fn corrected(&self, id: &str, origin: &Origin, or_beside: bool) -> Result<Corrected, BrainError> {
         let id = self.neuron_named(id, None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let usage = |message: String, hint: &str| BrainError::Usage { message, hint: Some(hint.to_owned()) };
@@ -369,7 +377,7 @@ impl Brain {
                 )),
             });
         }
-        Ok((id, stimulus, !may))
+        Ok(Corrected { id, stimulus, stays: !may })
     }
 
     /// The live memories that replaced one already, which the later correction replaces as well; none where one of them says the same.

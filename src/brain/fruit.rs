@@ -14,7 +14,7 @@ use crate::delta::{Document, Prediction};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, RunId, hash_fields};
 
-/// What became of a cycle's fruit.
+/// The fate of a cycle's fruit.
 #[derive(Default)]
 pub(super) struct Landing {
     /// The key, the run that lands it, and whether it is in wake.

@@ -46,7 +46,7 @@ pub(super) struct Compared<'f> {
 
 /// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
 pub(super) fn may_replace(origin: &Origin, old: &Origin) -> bool {
-    // What coding agents and other programs bring is theirs to put right, whichever way it came.
+    // Memories of coding agents and other programs are theirs to put right, whichever way they came.
     const PROGRAMS: [&str; 3] = ["hook", "mcp", "http"];
     let is_theirs = |origin: &Origin| origin.classes().all(|class| PROGRAMS.contains(&class));
     origin.class() == old.class() || origin.distrust() <= old.distrust() || is_theirs(origin) && is_theirs(old)

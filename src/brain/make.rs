@@ -32,7 +32,7 @@ pub struct InitReport {
     pub adopted: bool,
     /// The first runs: the bootstrap and the answers to its introductions.
     pub first_runs: RunReport,
-    /// What the person should know, one sentence each.
+    /// Notes for the person, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -74,6 +74,9 @@ pub struct PrimeMemory {
     /// Whether a reviewer let it in, as far as recent decisions say.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub approved: bool,
+    /// Whether it is a rule for all that comes.
+    #[serde(skip)]
+    pub is_rule: bool,
     /// The state of the lines of code that it cites, and the branch that it was said on if that is another one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub code: Vec<String>,
@@ -301,7 +304,7 @@ impl Brain {
         }
         ruling.sort_by(best);
         salient.sort_by(best);
-        let mut rules = found.iter().filter(|one| is_rule(&one.text)).count();
+        let mut rules = found.iter().filter(|one| one.is_rule).count();
         for (_, node) in ruling.into_iter().chain(salient) {
             if found.len() - rules >= MEMORIES {
                 break;
@@ -309,11 +312,11 @@ impl Brain {
             let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
             if found.iter().all(|one| one.id != id) {
                 let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, sessions));
-                rules += usize::from(one.as_ref().is_some_and(|one| is_rule(&one.text)));
+                rules += usize::from(one.as_ref().is_some_and(|one| one.is_rule));
                 found.extend(one);
             }
         }
-        found.sort_by_key(|one| !is_rule(&one.text));
+        found.sort_by_key(|one| !one.is_rule);
         found.truncate(MEMORIES);
         self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
@@ -340,6 +343,7 @@ impl Brain {
             at: neuron.created_at,
             origin: tainted.then(|| neuron.origin.clone()),
             approved: false,
+            is_rule: is_rule(&neuron.concept),
             code: Vec::new(),
         })
     }
@@ -379,17 +383,15 @@ impl Prime {
             format!("{}{}", clip(&told), crate::review::page::visible(&code))
         };
         // Rules stand before what is new: they hold for all that comes.
-        let is_of_rules = |memory: &&PrimeMemory| is_rule(&memory.text);
-        let rules: Vec<NeuronId> = self.memories.iter().filter(is_of_rules).map(|one| one.id.clone()).collect();
-        let of_rules = self.memories.iter().filter(is_of_rules).map(told);
-        let told_rules = text.part("Rules", of_rules, most / 3);
-        self.changes.retain(|change| !rules[..told_rules].contains(&change.id));
+        let (mut kept, mut rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.memories).into_iter().partition(|memory| memory.is_rule);
+        // Rules beyond their share come first among the other memories.
+        rest.splice(0..0, kept.split_off(text.part("Rules", kept.iter().map(told), most / 3)));
+        self.changes.retain(|change| kept.iter().all(|rule| rule.id != change.id));
         self.changes.truncate(text.part("New since you were here", self.changes.iter().map(told), most / 3));
-        self.memories.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));
-        let (mut kept, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.memories).into_iter().partition(|memory| rules[..told_rules].contains(&memory.id));
-        let count = text.part("Memories", rest.iter().map(told), most);
-        kept.extend(rest.into_iter().take(count));
+        rest.retain(|memory| self.changes.iter().all(|change| change.id != memory.id));
+        rest.truncate(text.part("Memories", rest.iter().map(told), most));
+        kept.append(&mut rest);
         self.memories = kept;
         self.tokens = tokens(&text.text);
         self.text = text.text;

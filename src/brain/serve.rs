@@ -144,7 +144,7 @@ impl Serving {
         &self.token
     }
 
-    /// What programs show, which a person gives a token to: it follows from the other one, and says nothing of it.
+    /// The token for programs: it follows from the other one, and says nothing of it.
     #[must_use]
     pub fn programs_token(&self) -> String {
         URL_SAFE_NO_PAD.encode(Sha256::digest(format!("git-brain programs\0{}", self.token)))

@@ -132,7 +132,7 @@ fn of_claude_code(line: &Value) -> Option<Turn> {
     {
         return None;
     }
-    // What a person says while the agent works.
+    // Words of a person while the agent works.
     if line.get("type")? == "attachment" {
         let said =
             line.get("attachment").filter(|said| said.get("type").is_some_and(|kind| kind == "queued_command"))?;

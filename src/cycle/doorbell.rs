@@ -88,7 +88,7 @@ pub fn log_file(store: &Store) -> PathBuf {
 
 /// Adds a line to the log. There is nobody to tell if that fails. Names of files may hold secrets too.
 pub fn log(store: &Store, text: &str) {
-    let text = Secrets::new(&[], &[]).unwrap_or_default().redact(text).into_owned();
+    let text = Secrets::default().redact(text).into_owned();
     if let Ok(mut file) = open_log(&log_file(store)) {
         let _ = writeln!(file, "{}", text.replace('\n', " "));
     }

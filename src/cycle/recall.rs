@@ -107,7 +107,7 @@ impl Cycle {
         let mut filters = Filters { meaning: alike, ..filters };
         let index = snapshot.index();
         let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
-        // What is not trusted changes nothing that is older.
+        // An untrusted memory changes no older one.
         let origins = &settings.origins;
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
         let read_by_id = |id: &str| neuron(&NeuronId::parse(id).ok()?).ok()?;

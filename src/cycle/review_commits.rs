@@ -55,21 +55,9 @@ impl Cycle {
         if store.file(store.tree_of(wake)?, &path)?.is_none() {
             return Ok(false);
         }
-        let mut own = store.commit(self.landed_in(wake, &review.run)?)?;
-        let mut merge = None;
-        for _ in 0..limits::HISTORY_WALK {
-            let mut below = None;
-            for parent in &own.parents {
-                let parent = store.commit(*parent)?;
-                if store.file(parent.tree, &path)?.is_some() {
-                    below = Some(parent);
-                    break;
-                }
-            }
-            let Some(below) = below else { break };
-            merge = Some(std::mem::replace(&mut own, below));
-        }
-        let Some(merge) = merge else { return Ok(false) };
+        let landed = store.commit(self.landed_in(wake, &review.run)?)?;
+        let own = self.brought_by(&landed, None, &path)?;
+        let merge = self.brought_by(&landed, Some(&own), &path)?;
         let is_named = match review.verdict {
             Verdict::Approve => merge.trailer("Reviewed-by") == Some(review.named().as_str()),
             Verdict::Amend | Verdict::Reject => {
@@ -83,6 +71,27 @@ impl Cycle {
             }
             _ => Ok(false),
         }
+    }
+
+    /// The commit that let a record in: of a merge of two wakes that of the wake which had it, down to the one above the run's own.
+    pub(super) fn brought_by(&self, commit: &Commit, own: Option<&Commit>, path: &str) -> Result<Commit, CycleError> {
+        let store = &self.store;
+        let mut at = commit.clone();
+        for _ in 0..limits::HISTORY_WALK {
+            let mut below = None;
+            for parent in at.parents.iter().filter(|parent| own.is_none_or(|own| own.id != **parent)) {
+                let parent = store.commit(*parent)?;
+                if store.file(parent.tree, path)?.is_some() {
+                    below = Some(parent);
+                    break;
+                }
+            }
+            match below {
+                Some(below) => at = below,
+                None => break,
+            }
+        }
+        Ok(at)
     }
 
     /// The newest commit of main with the settings by which a merge was made.

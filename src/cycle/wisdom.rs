@@ -79,7 +79,7 @@ impl Cycle {
         Ok(parts.map(Option::unwrap_or_default).join("\n"))
     }
 
-    /// What people said later about the runs that wisdom rests on: those of the ledger, and those that taught or forgot.
+    /// Later words of people about the runs that wisdom rests on: those of the ledger, and those that taught or forgot.
     fn settled(&self, tree: TreeId) -> Result<Settled, CycleError> {
         let files = newest_files(&self.store, tree, limits::WISDOM_ENTRIES)?;
         let mut oldest = files.last().map(|(run, ..)| run.clone());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::verdict::Malformed;
 
-/// What is wrong with a document, by its schema; the first that is found.
+/// The first fault of a document, by its schema.
 ///
 /// # Errors
 /// The place, and what is wrong there.

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Fields of an operation that say how much, and not what.
 const AMOUNTS: [&str; 5] = ["weight", "by", "strength", "error", "at"];
 
-/// What an operation is about: its kind, its ends and its type.
+/// The fact that an operation is about: its kind, its ends and its type.
 pub fn fact(op: &Value) -> String {
     let text = |field: &str| op.get(field).and_then(Value::as_str).unwrap_or_default();
     let tie = |kind: &str| format!("{kind} {} {} {}", text("from"), text("type"), text("to"));

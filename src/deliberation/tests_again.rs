@@ -1,4 +1,4 @@
-//! What comes back and what does not: other weights, other rules, unanswered questions, hidden gates.
+//! Hypotheses that come back and those that do not: other weights, other rules, unanswered questions, hidden gates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ fn user_gate(name: &str, hidden: bool) -> UserGate {
     UserGate { name: name.into(), argv: vec!["judge".into()], hard: true, hidden, timeout_ms: 1, reads: Vec::new() }
 }
 
-/// What gates and aligner say in [`run`].
+/// The answers of gates and aligner in [`run`].
 struct Case<'a> {
     settings: &'a Deliberation,
     rules: &'a str,

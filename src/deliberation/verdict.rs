@@ -126,7 +126,7 @@ pub struct Malformed {
     pub message: String,
 }
 
-/// What keeps a payload out of a cycle, if its size does.
+/// The reason why a payload is too large for a cycle, if it is.
 pub fn too_large(payload: &Value) -> Option<String> {
     let bytes = payload.to_string().len();
     if bytes > limits::DELIBERATED_PAYLOAD_BYTES {

@@ -1,10 +1,10 @@
-//! What the deliberation of a tree asks of the world, and what it is told.
+//! Questions of the deliberation of a tree to the world, and the answers.
 
 use super::gates::GateRecord;
 use super::roles::Role;
 use super::verdict::{Alignment, Judgement, Proposal, Verdict};
 
-/// What a tree wants next.
+/// The next question of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Want {
     /// So many proposals, at a temperature.
@@ -37,7 +37,7 @@ pub enum Want {
     Done,
 }
 
-/// What came of a want.
+/// The answer to a want.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     /// Proposals, of a gardener or a diverger.

@@ -18,7 +18,7 @@ use super::answer::Failure;
 /// What needs no token, because there is nothing in it: the page's own files, the description of the rest, a sign of life.
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];
 const ASSETS: &str = "/assets/";
-/// What programs do. What a person decides is none of it: else whoever proposes could approve.
+/// Doors of programs. No decision of a person is among them: else a program could approve its own proposal.
 const PROGRAMS: [&str; 5] = ["/feed", "/recall", "/apply", "/outcome", "/mcp"];
 /// Where forges ring.
 pub(super) const WEBHOOK: &str = "/forge/webhook";

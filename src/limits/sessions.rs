@@ -16,7 +16,7 @@ pub const TRANSCRIPTS: usize = 512;
 pub const PROMPTED_TOKENS: usize = 300;
 /// Bytes of a prompt's beginning and of its end that are asked: what is pasted between them is no question.
 pub const PROMPTED_BYTES: usize = 400;
-/// How many times `origins.influence` the sessions of one person with one coding agent may bring in a day: people say more than programs should.
+/// Multiple of `origins.influence` that the sessions of one person with one coding agent may bring in a day: people say more than programs should.
 pub const SESSION_INFLUENCE: u64 = 10;
 /// Bytes of a settings file of a coding agent at most.
 pub const CLIENT_FILE_BYTES: usize = 8 << 20;

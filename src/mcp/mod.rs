@@ -65,7 +65,7 @@ pub fn routes(desk: Desk) -> axum::Router {
 
 /// Begins no session beyond as many as there may be: each keeps what its client said of itself until minutes after the last word of it.
 async fn few_sessions(State(sessions): State<Arc<LocalSessionManager>>, request: Request, next: Next) -> Response {
-    // Whoever has a session names it, and revisions without sessions name themselves.
+    // A client with a session names it, and revisions without sessions name themselves.
     let begins = request.method() == Method::POST
         && ["mcp-session-id", "mcp-protocol-version"].iter().all(|name| !request.headers().contains_key(*name));
     if begins && sessions.sessions.read().await.len() >= limits::MCP_SESSIONS {

@@ -124,7 +124,7 @@ impl Panel {
     }
 }
 
-/// Where a panel stands, and how wide its plot is.
+/// The place of a panel, and the width of its plot.
 struct Spot {
     left: f64,
     top: f64,

@@ -46,7 +46,7 @@ pub fn ranked(graph: &Graph<'_>, starts: &[NodeIx], now: Stamp, most: usize) -> 
     let share = |node: NodeIx| f64::from(graph.salience_at(node, now)) / 65535.0;
     let open = |node: NodeIx, score: f64| Open { score, order: graph.order(node), node };
     let mut by_salience = if starts.is_empty() { graph.nodes().collect() } else { Vec::new() };
-    // Where many are equally salient, as what was fed at once is, those that are tied most matter.
+    // Of many that are equally salient, as texts fed at once are, those that are tied most matter.
     let tied = |node: NodeIx| graph.spread(node).map(|edge| u64::from(edge.weight)).sum::<u64>();
     by_salience
         .sort_by_cached_key(|node| (Reverse(graph.salience_at(*node, now)), Reverse(tied(*node)), graph.order(*node)));

@@ -9,7 +9,7 @@ use super::Store;
 
 /// The age from which a lock is left over: git holds one for the time of a rename.
 const STALE: Duration = Duration::from_secs(5);
-/// How often a lock is looked at until then.
+/// The pause between two looks at a lock until then.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Store {

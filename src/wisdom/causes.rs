@@ -101,7 +101,7 @@ impl Causes {
         found
     }
 
-    /// What causes one of several effects, the strongest first.
+    /// Causes of one of several effects, the strongest first.
     pub fn of_effects(&self, effects: &BTreeSet<String>) -> Vec<Causal> {
         let mut found: Vec<Causal> = effects.iter().flat_map(|effect| self.of_effect(effect)).collect();
         found.sort_by(stronger);

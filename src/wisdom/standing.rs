@@ -162,7 +162,7 @@ fn is_found(seed: &Seed) -> bool {
     !seed.sources.is_empty() || seed.inherited.is_some()
 }
 
-/// What a seed says, by the words that lessons are compared by.
+/// The words of a seed by which lessons are compared.
 struct Lesson {
     case: BTreeSet<String>,
     action: BTreeSet<String>,
@@ -279,7 +279,7 @@ pub fn applicable<'s>(
     found
 }
 
-/// How rare words are among the cases of seeds.
+/// The rarity of words among the cases of seeds.
 #[derive(Default)]
 struct Rarity {
     cases: usize,

@@ -33,7 +33,7 @@ impl State {
         let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
         let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
         let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-        let rules = neuron.kind == Kind::Episodic && is_rule(&neuron.concept);
+        let rules = matches!(neuron.kind, Kind::Episodic | Kind::Semantic) && is_rule(&neuron.concept);
         Self(
             neuron.kind as u8
                 | there

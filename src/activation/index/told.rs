@@ -1,4 +1,4 @@
-//! What a memory tells, word by word: for whoever compares two memories.
+//! Words of a memory, each with its flags: for the comparison of two memories.
 
 use super::Index;
 use crate::activation::graph::NodeIx;
@@ -10,7 +10,7 @@ use crate::text::Language;
 pub struct Told<'a> {
     /// Unix seconds of its creation.
     pub created: i64,
-    /// Who speaks: see [`reading::speaker_hash`]; 0 for nobody.
+    /// The speaker: see [`reading::speaker_hash`]; 0: none.
     pub speaker: u64,
     /// Its language, if it shows.
     pub language: Option<Language>,
@@ -19,7 +19,7 @@ pub struct Told<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// What a memory of at most so many content words tells.
+    /// The words of a memory of at most so many content words.
     pub(in crate::activation) fn told(&self, node: NodeIx, most: usize) -> Option<Told<'a>> {
         let (texts, row, _) = self.at(node)?;
         if texts.length(row) as usize > most || texts.role(row) != Role::Memory {

@@ -274,11 +274,11 @@ pub struct Answer {
 pub struct Changes {
     /// The older one.
     pub older: NeuronId,
-    /// What tells so.
+    /// The evidence.
     pub by: Evidence,
 }
 
-/// What tells that a newer memory changes an older one.
+/// Evidence that a newer memory changes an older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {

@@ -1,4 +1,4 @@
-//! What is newer stands before the older answer that it changes.
+//! A newer memory stands before the older answer that it changes.
 //!
 //! Two kinds of evidence, both of the words alone: the newer memory says the same but for one value, or a sentence of it says that something
 //! changed ([`crate::text::change`]) and is about the same. The newer one takes the place of the older: nothing is passed that did not stand
@@ -29,7 +29,7 @@ const FIRST_PERSON: [&str; 16] =
 /// Particles behind what a Japanese sentence is about.
 const TOPIC: [&str; 3] = ["は", "が", "も"];
 
-/// What a question asks, as far as it tells which memories are about the same.
+/// The parts of a question that tell which memories are about the same.
 pub(super) struct Wanted<'q> {
     /// The stems of its content words.
     pub stems: &'q [&'q str],
@@ -84,7 +84,7 @@ pub(super) fn newest_first(
     method: &Method,
     is_trusted: Trust<'_>,
 ) {
-    // Who asks for a time wants what was then.
+    // A question about a time wants the state of then.
     if method.older == 0
         || !method.change && !method.value
         || asked.cues.iter().any(|cue| cue.from == "date")
@@ -112,7 +112,7 @@ pub(super) fn newest_first(
             let evidence = (says && says_change(older, newer, &wanted))
                 .then_some(Evidence::Change)
                 .or_else(|| (method.value && same_but_for_a_value(older, newer)).then_some(Evidence::Value));
-            // What is not trusted passes nothing that is.
+            // An untrusted memory passes no trusted one.
             let trusts = |one: &Candidate| is_trusted(index.graph.id(one.node));
             let may_pass = || trusts(one) || !found[older_at..at].iter().any(trusts);
             if let Some(evidence) = evidence.filter(|_| may_pass()) {

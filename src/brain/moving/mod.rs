@@ -175,7 +175,7 @@ impl Brain {
         reader: Reader,
         progress: &mut dyn FnMut(MoveProgress),
     ) -> Result<MovedIn, BrainError> {
-        // What was said in sessions comes in as hooks keep it, and is trusted no more.
+        // Words of sessions come in as hooks keep them, and are trusted no more.
         let kept_as = match reader {
             Reader::Turns(client) => {
                 let older = format!("{}:{client}", super::capture::CLASS);

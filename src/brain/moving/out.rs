@@ -47,7 +47,7 @@ pub struct Exported {
     /// Where it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What the person should know, one sentence each.
+    /// Notes for the person, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -179,7 +179,7 @@ impl Judge<'_> {
                     }
                 }
                 if let Some(why) = refused {
-                    let brought = self.brought_by(&commit, None, &change.path)?;
+                    let brought = self.cycle.brought_by(&commit, None, &change.path)?;
                     self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
                 }
                 continue;
@@ -190,7 +190,7 @@ impl Judge<'_> {
             let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(before);
             let by = self.settings_since(from, here)?;
             if let Some(why) = self.unapproved(&record, own, (&commit, before), &by)? {
-                let brought = self.brought_by(&commit, own, &change.path)?;
+                let brought = self.cycle.brought_by(&commit, own, &change.path)?;
                 self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
         }
@@ -270,7 +270,7 @@ impl Judge<'_> {
             let from = own.and_then(|own| own.parents.first().copied()).unwrap_or(parent);
             let by = self.settings_since(from, here)?;
             if let Some(why) = self.unapproved(&record, own, (commit, parent), &by)? {
-                let brought = self.brought_by(commit, own, &change.path)?;
+                let brought = self.cycle.brought_by(commit, own, &change.path)?;
                 self.fault_of(Kind::Unapproved, &brought, &change.path, 1, why);
             }
             landed.push(run);
@@ -352,27 +352,6 @@ impl Judge<'_> {
     fn there(&self, branch: &Branch) -> Option<CommitId> {
         let tip = if branch == self.cycle.store.main() { self.before } else { self.had };
         tip.filter(|tip| self.cycle.store.commit(*tip).is_ok())
-    }
-
-    /// The commit that let a record in: of a merge of two wakes that of the wake which had it, down to the one above the run's own.
-    fn brought_by(&self, commit: &Commit, own: Option<&Commit>, path: &str) -> Result<Commit, CycleError> {
-        let store = &self.cycle.store;
-        let mut at = commit.clone();
-        for _ in 0..limits::HISTORY_WALK {
-            let mut below = None;
-            for parent in at.parents.iter().filter(|parent| own.is_none_or(|own| own.id != **parent)) {
-                let parent = store.commit(*parent)?;
-                if store.file(parent.tree, path)?.is_some() {
-                    below = Some(parent);
-                    break;
-                }
-            }
-            match below {
-                Some(below) => at = below,
-                None => break,
-            }
-        }
-        Ok(at)
     }
 
     fn is_in_wake(&self, file: Option<File>, path: &str) -> Result<bool, CycleError> {

@@ -14,7 +14,7 @@ use crate::deliberation::verdict::Proposal;
 use crate::model::deliberation::{Deliberation, UserGate};
 use crate::model::ids::{concept_id, hash_fields};
 
-/// What a candidate is examined by.
+/// The grounds on which a candidate is examined.
 pub(super) struct Examined<'a> {
     pub question: &'a Question,
     pub settings: &'a Deliberation,
@@ -24,7 +24,7 @@ pub(super) struct Examined<'a> {
 }
 
 impl Cycle {
-    /// What the gates say of a proposal on one tree. Nothing is written, and no mind is asked: the gate of alignment is not answered.
+    /// The verdicts of the gates on a proposal on one tree. Nothing is written, and no mind is asked: the gate of alignment is not answered.
     ///
     /// # Errors
     /// Programs that are not trusted here; files that cannot be read.

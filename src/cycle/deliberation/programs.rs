@@ -1,4 +1,4 @@
-//! What gates that are programs consist of and see, as hashes: a judge that was mended is another judge, and its data are evidence.
+//! Gates that are programs, and the data that they see, as hashes: a judge that was mended is another judge, and its data are evidence.
 
 use std::fs::File;
 use std::io::Read;

@@ -39,7 +39,7 @@ use remedy::WITHOUT_REFUSED;
 pub use standoff::Standoff;
 use trunks::Joined;
 
-/// Where refs of ours lie that no remote has.
+/// The folder of refs of ours that no remote has.
 const OWN_REFS: &str = "refs/git-brain";
 
 /// What a sync did.

@@ -26,12 +26,12 @@ pub(super) const ORDERS: &str = "use avoid prefer keep ensure";
 pub(super) const FORBIDS: &str = "do not|don t|never|always|make sure|no force|no direct|no new|no more";
 /// Words that begin a rule wherever they stand.
 pub(super) const FROM_NOW: &str = "from now on|every time you|each time you|whenever you|by default we|in future we";
-/// What goes before `always` and `never` in a rule.
+/// Words before `always` and `never` in a rule.
 pub(super) const OF_A_RULE: &str = "we you please must should shall to and but or developers agents everyone everybody";
-/// What follows `never` and `always` where something is told.
+/// Words behind `never` and `always` where something is told.
 pub(super) const HAPPENED: &str =
     "seen been had was were is are did do came went heard got found knew saw made worked happened wins works will";
-/// What goes before `must` in a guess.
+/// Words before `must` in a guess.
 pub(super) const GUESSED: &str = "it that this he she there i they what which";
 /// What people do with code. `use` is none: `use pnpm` is said once and holds.
 pub(super) const TASKS: &str = "add fix commit undo redo run rerun go implement refactor rename remove delete drop update change move create make write \

@@ -41,10 +41,7 @@ fn rules(sentence: &str) -> bool {
             let told = before.is_none_or(|before| has(english::OF_A_RULE, before));
             return told && !after.is_empty() && !has(english::HAPPENED, after);
         }
-        if has("must shall", word) {
-            return before.is_some_and(|before| !has(english::GUESSED, before)) && !has("have be", after);
-        }
-        false
+        has("must shall", word) && before.is_some_and(|before| !has(english::GUESSED, before)) && !has("have be", after)
     })
 }
 
