@@ -93,6 +93,34 @@ fn nights_between_decisions_stop_no_machine() {
     }
 }
 
+/// Two machines let a run in whole that a third decided on first: the run's own commit lies behind both.
+#[test]
+fn of_three_decisions_on_one_run_the_first_at_the_remote_stands() {
+    for first in 0..DECISIONS.len() {
+        for (named, machines) in [(true, &["a", "b", "c"][..]), (false, &["a", "b", "c", "d"])] {
+            let (world, branches) = waiting_everywhere(true, named, machines, DECISIONS.len());
+            for (run, branch) in branches.iter().enumerate() {
+                decide(&world, "a", branch, first);
+                decide(&world, "b", branch, 0);
+                machines[2..].iter().for_each(|name| decide(&world, name, branch, run));
+            }
+            machines.iter().chain(machines).for_each(|name| drop(world.sync(name)));
+            world.same(machines);
+            for (run, branch) in branches.iter().enumerate() {
+                landed(&world, "c", run, first, &format!("{named} {branch}, then {:?}", DECISIONS[run]));
+                let run_id = branch.rsplit('/').next().unwrap();
+                let decided = world.json("c", &["review", "--decided"]);
+                let stands = decided["decisions"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|one| one["run"] == run_id && one["stands"] == true);
+                assert!(stands, "{first} {run} {named}: {decided}");
+            }
+        }
+    }
+}
+
 /// What a machine has decided first at the remote stands there, and all of it stands here.
 fn meet(remote: &mut BTreeMap<usize, usize>, here: &mut BTreeMap<usize, usize>) {
     for (run, decision) in here.iter() {

@@ -29,7 +29,7 @@ pub enum How {
     LaterRun,
     /// The labels of both sides.
     Union,
-    /// A neuron's file that one side removed and the other changed: the change.
+    /// A file of a neuron or of a run that one side removed and the other changed: the change.
     ChangedWins,
     /// A neuron's file that one side removed and a connection points to: it stays.
     PointedTo,

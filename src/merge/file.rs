@@ -46,9 +46,9 @@ pub(super) fn pick(
         // (2)
         Place::Queue(_) if left.is_none() => (Pick::Left, Some(How::RemovalWins)),
         Place::Queue(_) if right.is_none() => (Pick::Right, Some(How::RemovalWins)),
-        // A record that is not as it was, or gone, gave way to a decision; with two remotes to one here and to another there, and neither stands.
-        Place::Run(_) if base.is_some() && left.is_none() => (Pick::Left, Some(How::RemovalWins)),
-        Place::Run(_) if base.is_some() && right.is_none() => (Pick::Right, Some(How::RemovalWins)),
+        // A record that is gone gave way to a decision, and one that is not as it was is what a decision made of it.
+        Place::Run(_) if base.is_some() && left.is_none() => (Pick::Right, Some(How::ChangedWins)),
+        Place::Run(_) if base.is_some() && right.is_none() => (Pick::Left, Some(How::ChangedWins)),
         // (3)
         Place::Flag(_) | Place::Goal | Place::Metadata => {
             let (ours, theirs) = (Said::by(left, path)?, Said::by(right, path)?);
