@@ -1,4 +1,4 @@
-//! kill -9 at any moment of apply, merge, feed, init, sleep and its undoing. Whatever the moment: git finds no fault, the next command works
+//! kill -9 at any moment of apply, merge, a decision, feed, init, sleep and its undoing. Whatever the moment: git finds no fault, the next command works
 //! unaided, what was acknowledged is there once, and what was not is there whole or not at all.
 //!
 //! The moments come from a seeded generator, over the time that an undisturbed command takes on this machine; the seed is
@@ -12,12 +12,13 @@ use crate::sandbox::{Dice, Sandbox, adjust, connect, create, delta};
 use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.
-const KILLS: [(&str, usize); 8] = [
+const KILLS: [(&str, usize); 9] = [
     ("apply", 180),
     ("merge", 50),
     ("feed", 60),
     ("long feed", 12),
     ("edited file", 20),
+    ("decision", 30),
     ("init", 15),
     ("sleep", 40),
     ("undo", 20),
@@ -178,6 +179,36 @@ fn merge_is_all_or_nothing() {
     assert!((1..=turn).all(|turn| neurons.contains_key(&format!("n{turn}"))));
     let commits = commits_of_runs(&sandbox);
     assert!(commits.values().all(|count| *count == 1), "{commits:?}");
+}
+
+#[test]
+fn a_decision_that_was_cut_off_is_finished_and_teaches_once() {
+    let sandbox = pair();
+    let mut turn = 0;
+    let mut held = || {
+        turn += 1;
+        let ops = delta(json!([create(&format!("n{turn}"))])).to_string();
+        let args = ["--json", "apply", "--agent", "perception", "--no-merge", "-"];
+        let made = sandbox.brain_with(&args, ops.as_bytes()).exits(0).document();
+        (turn, made["run"].as_str().expect("a run").to_owned())
+    };
+    let verb = |turn: usize| if turn.is_multiple_of(3) { "reject" } else { "approve" };
+    let mut killer = Killer::new("decision", &mut held, |(turn, run)| drop(sandbox.json(&[verb(turn), &run])));
+    while killer.goes_on() {
+        let (turn, run) = held();
+        killer.kill(&sandbox, &["--json", verb(turn), &run], b"");
+        // Another command finishes what had landed; what had not is decided again.
+        sandbox.json(&[if turn.is_multiple_of(2) { "run" } else { "sleep" }]);
+        if sandbox.run_branches().iter().any(|branch| branch.ends_with(&run)) {
+            sandbox.json(&[verb(turn), &run]);
+        }
+        let ledger = sandbox.json(&["ledger"]);
+        let lessons =
+            ledger["entries"].as_array().expect("a list").iter().filter(|entry| entry["judged"] == run.as_str());
+        assert_eq!(lessons.count(), 1, "{turn} {run}: {ledger}");
+        assert_eq!(sandbox.neurons("wake").contains_key(&format!("n{turn}")), verb(turn) == "approve");
+    }
+    tidy(&sandbox);
 }
 
 #[test]

@@ -76,6 +76,26 @@ fn of_two_decisions_on_one_run_the_first_at_the_remote_stands() {
     }
 }
 
+/// The decision reached the others before it was carried out: as when its machine was cut off, and two bots then carry it out.
+#[test]
+fn one_decision_that_two_machines_carry_out_teaches_once() {
+    for decision in 0..DECISIONS.len() {
+        let (world, branches) = waiting_everywhere(false, true, &["a", "b", "c"], 1);
+        decide(&world, "a", &branches[0], decision);
+        world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
+        ["b", "c"].iter().for_each(|name| drop(world.sync(name)));
+        ["b", "c"].iter().for_each(|name| decide(&world, name, &branches[0], decision));
+        ["b", "c", "b", "c"].iter().for_each(|name| drop(world.sync(name)));
+        world.same(&["b", "c"]);
+        landed(&world, "c", 0, decision, "carried out twice");
+        let (run, ledger) = (branches[0].rsplit('/').next().unwrap(), world.json("c", &["ledger"]));
+        let lessons = ledger["entries"].as_array().unwrap().iter().filter(|entry| entry["judged"] == run).count();
+        assert_eq!(lessons, 1, "{:?}: {ledger}", DECISIONS[decision]);
+        let decided = world.json("b", &["review", "--decided"]);
+        assert_eq!(decided["decisions"][0]["stands"], true, "{decided}");
+    }
+}
+
 /// A night between a decision and its sync carries the run to main, and is taken back with it.
 #[test]
 fn nights_between_decisions_stop_no_machine() {

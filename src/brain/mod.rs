@@ -62,6 +62,7 @@ mod story;
 mod sync;
 pub mod trade;
 mod trust;
+mod unfinished;
 mod upgrade;
 mod verdict;
 mod view;

@@ -111,6 +111,9 @@ impl Brain {
             SleepRequest { review: true, .. } => Mode::Review,
             _ => Mode::Whole,
         };
+        if mode != Mode::Dry {
+            self.finish_left();
+        }
         let distilled = if mode == Mode::Dry { 0 } else { self.distil_before_sleep() };
         let report = match self.cycle.sleep(mode)? {
             Sleep::Quiet => self.no_sleep(SleepState::Quiet)?,

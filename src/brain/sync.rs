@@ -124,7 +124,7 @@ impl Brain {
     }
 
     fn synced(&self, remote: Option<&str>, without_refused: bool) -> Result<SyncReport, BrainError> {
-        let (mut given_way, review) = (Vec::new(), self.cycle.review_of_main()?);
+        let (mut given_way, review) = (self.finish_left(), self.cycle.review_of_main()?);
         let waited = self.cycle.branches_of_runs()?.len();
         let mut synced = self.cycle.sync(remote, without_refused)?;
         while let Some(overruled) = &synced.overruled {

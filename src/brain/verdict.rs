@@ -66,6 +66,7 @@ impl Brain {
         }
         // One after the other: the second of two sees what the first decided.
         let _alone = self.cycle.store.lock(LockName::Review)?;
+        let finished = self.finish_begun()?;
         let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
             return self.finish_decision(request);
         };
@@ -199,7 +200,8 @@ impl Brain {
         }
         // One of two runs that answer the same says nothing about what it learnt.
         self.cycle.add_review(&review)?;
-        let mut notes: Vec<String> = answered.iter().chain(&meant.notes).cloned().collect();
+        self.begin_decision(&review, answered.is_none())?;
+        let mut notes: Vec<String> = finished.iter().chain(&answered).chain(&meant.notes).cloned().collect();
         let by = review.named();
         let everywhere = match meant.verdict {
             Verdict::Approve => self.land_reviewed(&waiting, &by)?,
@@ -223,6 +225,7 @@ impl Brain {
             false => None,
         };
         self.replaced_by_review(&record, &review, &by, &mut notes)?;
+        self.cycle.store.end_decision();
         // A decision that was begun with its words.
         if request.forget && !review.declined.is_empty() {
             notes.extend(self.remark_alone(&RemarkRequest::forget(&review.run))?.notes);
@@ -514,7 +517,7 @@ impl Brain {
     }
 
     /// Archives the memories that an approved run replaces, and says which runs did.
-    fn replaced_by_review(
+    pub(super) fn replaced_by_review(
         &self,
         record: &RunRecord,
         review: &ReviewRecord,
@@ -531,7 +534,7 @@ impl Brain {
     }
 
     /// Judges a run by what a person decided about it: its error and the connections that learn.
-    fn learn_from_review(
+    pub(super) fn learn_from_review(
         &self,
         record: &RunRecord,
         review: &ReviewRecord,

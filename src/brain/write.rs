@@ -172,8 +172,10 @@ impl Brain {
             };
             self.cycle.shared.policy.require_trust(member)?;
         }
+        let finished = self.finish_left();
         let turned = self.cycle.until_quiet(bounds, progress).map_err(|error| self.cycle.on_branches(error))?;
         let mut report = report(turned);
+        report.notes.extend(finished);
         report.notes.extend(self.land_late(&merged_of(&report))?);
         self.archive_late(report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.as_str()))?;
         report.notes.extend(self.ask_councils()?);

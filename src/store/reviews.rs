@@ -1,7 +1,11 @@
 //! The ref of reviews: a chain of commits beside the branches, whose tree only ever gets files more.
 
+use std::path::PathBuf;
+
 use git2::ErrorCode;
 
+use super::cache::write_whole;
+use super::disk::discard;
 use super::remote::REVIEWS;
 use super::{CommitId, PushOutcome, Pushed, Remote, Store, StoreError};
 
@@ -53,6 +57,28 @@ impl Store {
             }
             Err(e) => Err(StoreError::git(REVIEWS, e)),
         }
+    }
+
+    /// Marks a decision as under way on this machine, so that what a kill leaves of it is found.
+    pub fn begin_decision(&self, which: &str) -> Result<(), StoreError> {
+        let path = self.begun_file();
+        std::fs::create_dir_all(self.private_dir())
+            .and_then(|()| write_whole(&path, which.as_bytes()))
+            .map_err(StoreError::file(&path))
+    }
+
+    /// The decision that is under way, or that a kill has left.
+    pub fn begun_decision(&self) -> Option<String> {
+        std::fs::read_to_string(self.begun_file()).ok()
+    }
+
+    /// Notes that nothing of that decision is left to do.
+    pub fn end_decision(&self) {
+        discard(&self.begun_file());
+    }
+
+    fn begun_file(&self) -> PathBuf {
+        self.private_dir().join("decision")
     }
 
     /// Fetches the reviews of a remote, objects checked by git and durable.

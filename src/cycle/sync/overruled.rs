@@ -37,6 +37,7 @@ impl Cycle {
         }
         let (ours, theirs) = (self.store.tree_of(here)?, self.store.tree_of(there)?);
         let (mut runs, mut made) = (BTreeSet::new(), Vec::new());
+        let (mut taught_here, mut taught_there) = (BTreeSet::new(), BTreeSet::new());
         for change in self.store.diff(Some(theirs), Some(ours), layout::RUNS)? {
             match (Place::of(&change.path), change.old, change.new) {
                 (Place::Run(run), Some(_), Some(_)) => drop(runs.insert(run)),
@@ -46,9 +47,15 @@ impl Cycle {
                     if self.store.file(theirs, &layout::run(&about))?.is_some()
                         && self.run_to_revert(&run, ours).is_ok()
                     {
-                        made.extend(run.is_a_persons().then(|| (run.clone(), about.clone())));
+                        match run.is_a_persons() {
+                            true => made.push((run.clone(), about.clone())),
+                            false => drop(taught_here.insert(about.clone())),
+                        }
                         runs.insert(about);
                     }
+                }
+                (Place::Run(run), Some(_), None) if run.agent().as_str() == EVALUATOR => {
+                    taught_there.extend(self.decided_by(theirs, &run)?);
                 }
                 _ => {}
             }
@@ -59,7 +66,9 @@ impl Cycle {
             for review in self.reviews_of(&run)? {
                 counted += usize::from(self.counts_for_its_run(&review)?);
             }
-            if counted > 1 {
+            // One decision that both carried out: one lesson is enough.
+            let teaches_twice = counted == 1 && taught_here.contains(&run) && taught_there.contains(&run);
+            if counted > 1 || teaches_twice {
                 decided.push(run);
             }
         }
