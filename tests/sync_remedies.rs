@@ -280,3 +280,29 @@ fn a_night_after_main_was_moved_back_is_let_in() {
     world.sync("b");
     world.same(&["a", "b"]);
 }
+
+/// To git a name is a branch or a folder of branches: what somebody pushed in the place of ours stops nothing else.
+#[test]
+fn a_ref_in_the_way_at_the_remote_is_named_and_the_rest_goes_on() {
+    for other in ["agents", "agents/perception"] {
+        let world = World::new();
+        world.write("a", "brain.toml", "[[review.rule]]\nname = \"perceived\"\nagents = [\"perception\"]\n");
+        world.git("a", &["add", "brain.toml"]);
+        world.git("a", &["commit", "-qm", "rules"]);
+        world.sync("a");
+        world.git("a", &["push", "-q", "origin", &format!("HEAD:refs/heads/{other}")]);
+        let (branch, _) = world.waiting("a", "perception", json!([create("held")]));
+        world.apply("a", json!([create("landed")]));
+        let notes = world.sync("a")["notes"].to_string();
+        assert!(notes.contains(&format!("{branch} stays here: origin has refs/heads/{other}")), "{notes}");
+        assert_eq!(world.git("a", &["ls-remote", "origin", "refs/heads/wake"])[..40], world.tip("a", "wake")[..]);
+        // Decisions go the same way, and in the end there is room.
+        world.git("a", &["push", "-q", "origin", "HEAD:refs/brain/reviews/x"]);
+        world.brain("a", &["approve", &branch]);
+        let notes = world.sync("a")["notes"].to_string();
+        assert!(notes.contains("reviews stay here: origin has refs/brain/reviews/x"), "{notes}");
+        world.git("a", &["push", "-q", "origin", "--delete", &format!("refs/heads/{other}"), "refs/brain/reviews/x"]);
+        assert_eq!(world.sync("a")["notes"], json!([]));
+        assert!(world.git("a", &["ls-remote", "origin"]).contains("refs/brain/reviews"));
+    }
+}

@@ -506,7 +506,10 @@ impl Cycle {
             let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(notes) };
             match self.store.push_reviews(remote, there, ours)? {
                 PushOutcome::Done => return Ok(notes),
-                PushOutcome::Modified => there = self.store.remote_tips(remote)?.1,
+                PushOutcome::Modified => match self.reviews_blocked(remote, there)? {
+                    Some(why) => return Ok(vec![why]),
+                    None => there = self.store.remote_tips(remote)?.1,
+                },
                 PushOutcome::Refused(why) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
                     let way = match self.judge_reviews(ours, there)?.is_empty() {

@@ -29,6 +29,7 @@ pub mod handoff;
 mod health;
 mod history;
 mod hooks;
+mod in_the_way;
 mod init;
 mod intent;
 mod jobs;

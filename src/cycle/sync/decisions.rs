@@ -7,9 +7,25 @@ use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::plural;
 use crate::review::{Remark, ReviewRecord};
-use crate::store::{Author, Commit, CommitId, CommitSpec, Remote, Trailer, TreeEdit};
+use crate::store::{Author, Commit, CommitId, CommitSpec, REVIEWS, Remote, Trailer, TreeEdit};
 
 impl Cycle {
+    /// Why a remote that has no reviews cannot have any: another ref is in their place.
+    pub(in crate::cycle) fn reviews_blocked(
+        &self,
+        remote: &Remote,
+        there: Option<CommitId>,
+    ) -> Result<Option<String>, CycleError> {
+        let made = there.is_none().then(|| REVIEWS.to_owned());
+        Ok(self.store.in_the_way(remote, made.as_slice())?.into_iter().next().map(|(_, other)| {
+            format!(
+                "reviews stay here: {0} has {other}, and git has no ref in the place of another; `git push {0} --delete {other}` makes room, once \
+                 nobody needs it",
+                remote.name
+            )
+        }))
+    }
+
     /// Puts upon the decisions of a remote, `there`, what it lacks of those here and may take; what it would refuse, and all that lies upon that, was
     /// in the way of every later one. The decisions as they were are kept as a rescue ref. Notes on what is left out; none where all is good.
     pub(super) fn leave_decisions_out(

@@ -141,6 +141,7 @@ impl Cycle {
         if let Some((message, hint)) = signed::unsigned_main(&self.store)? {
             return Err(CycleError::Refused { message, hint: Some(hint) });
         }
+        let mut blocked = BTreeSet::new();
         for round in 0..limits::SYNC_ROUNDS {
             report("fetching", 0, 0);
             let mut theirs = self.fetched(remote, synced)?;
@@ -178,6 +179,7 @@ impl Cycle {
             }
             synced.moved |= before != (Some(joined.main), Some(joined.wake));
             let mut wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
+            wishes.retain(|wish| !blocked.contains(&wish.branch));
             // Without its decision nobody could take what landed by it, and would be shut out.
             let waits = theirs.reviewed.is_err() && self.rests_on_decisions(&theirs.tips, joined.wake)?;
             if waits {
@@ -209,7 +211,10 @@ impl Cycle {
                     reviewed?.into_iter().for_each(|note| synced.note(note));
                     return Ok(());
                 }
-                PushOutcome::Modified => synced.races += 1,
+                PushOutcome::Modified => match self.blocked_there(remote, &wishes, synced)? {
+                    found if found.is_empty() => synced.races += 1,
+                    found => blocked.extend(found),
+                },
                 PushOutcome::Refused(why) => {
                     return Err(CycleError::Refused {
                         message: format!("{} refused the push:\n{why}", remote.name),
@@ -227,6 +232,32 @@ impl Cycle {
             limits::SYNC_ROUNDS,
             remote.name
         )))
+    }
+
+    /// The branches that a remote cannot have because another is in their place, each with a note. Without main and wake nothing can be shared.
+    fn blocked_there(
+        &self,
+        remote: &Remote,
+        wishes: &[Pushed],
+        synced: &mut Synced,
+    ) -> Result<Vec<Branch>, CycleError> {
+        let made = wishes.iter().filter(|wish| wish.old.is_none() && wish.new.is_some());
+        let made: Vec<String> = made.map(|wish| wish.branch.full()).collect();
+        let mut found = Vec::new();
+        for (name, other) in self.store.in_the_way(remote, &made)? {
+            let Some(wish) = wishes.iter().find(|wish| wish.branch.full() == name) else { continue };
+            let said = format!(
+                "{} stays here: {} has {other}, and git has no ref in the place of another",
+                wish.branch, remote.name
+            );
+            let remedy = format!("`git push {} --delete {other}` makes room, once nobody needs it", remote.name);
+            if [self.store.main(), self.store.wake()].contains(&&wish.branch) {
+                return Err(CycleError::Refused { message: said, hint: Some(remedy) });
+            }
+            synced.note(format!("{said}; {remedy}"));
+            found.push(wish.branch.clone());
+        }
+        Ok(found)
     }
 
     /// Whether wake here has runs beyond a remote's that were decided on, by those whom main names.
