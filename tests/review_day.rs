@@ -172,3 +172,20 @@ fn a_correction_of_what_never_landed_replaces_what_that_would_have() {
         }
     }
 }
+
+/// Nobody changed anything twice: the night alone takes apart what is not approved, and meets its own day.
+#[test]
+fn a_night_asks_nobody_about_weights_where_merges_do() {
+    let world = World::gated();
+    world.brain("a", &["feed", "The kiln of the pottery is at 1200 degrees in the cellar."]);
+    world.brain("a", &["sleep"]);
+    settings(&world, "a", "[merge]\nweight = \"review\"\n\n[origins]\nother = \"tainted\"\n");
+    world.brain("a", &["feed", "--origin", "web:x", "The kiln of the pottery is at 1300 degrees in the cellar."]);
+    world.brain("a", &["feed", "The kiln in the cellar of the pottery is old."]);
+    let slept = world.json("a", &["sleep"]);
+    assert_eq!((&slept["state"], &slept["left_out"]), (&json!("done"), &json!(1)), "{slept}");
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}

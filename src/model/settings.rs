@@ -324,6 +324,22 @@ impl Default for MergePolicy {
     }
 }
 
+impl MergePolicy {
+    /// The rules by which a night meets its own day: what a person would have to look at, nobody changed twice, and the default rule adds it up.
+    pub fn of_a_night(&self) -> Self {
+        let (own, default) = (self.clone(), Self::default());
+        let rule = |own, default| if own == Rule::Review { default } else { own };
+        Self {
+            weight: rule(own.weight, default.weight),
+            salience: rule(own.salience, default.salience),
+            activation_count: rule(own.activation_count, default.activation_count),
+            last_activated: rule(own.last_activated, default.last_activated),
+            concept: rule(own.concept, default.concept),
+            kind: rule(own.kind, default.kind),
+        }
+    }
+}
+
 /// `[context]`: what an agent sees of the network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -58,6 +58,7 @@ impl Judge<'_> {
         let right_tree = store.tree_of(right)?;
         let writer = store.writer()?;
         let of_sleep = snapshot.is_some();
+        let policy = if of_sleep { policy.of_a_night() } else { policy };
         let agrees = match snapshot {
             // Without what is tainted, which takes a look at the whole network: only if it is not the snapshot as it is, or if something
             // goes. What is tainted stays in wake, and goes where the snapshot as it is passes for the one without it.

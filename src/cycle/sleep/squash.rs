@@ -178,7 +178,9 @@ impl Cycle {
             squashed
         } else {
             let options = Options::default();
-            let outcome = self.decided(prepared.snapshot_tree, left, squashed, options)?;
+            let policy = self.shared.policy.settings.merge.of_a_night();
+            let outcome =
+                settled(self.merge_trees_by(&policy, prepared.snapshot_tree, left, squashed, options)?)?;
             writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, squashed)?
         };
         let newest = self.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
