@@ -600,3 +600,51 @@ fn a_run_ahead_of_the_clock_numbers_no_other() {
     let said = world.refused("a");
     assert_eq!(said.matches("is dated ahead").count(), 1, "{said}");
 }
+
+/// A run of an agent that started long ago lands by the typed merge alone: its own files would set back what was learnt since.
+#[test]
+fn an_agents_run_that_started_long_ago_sets_nothing_back() {
+    let world = crate::review_second::world(World::gated(), "");
+    world.apply("a", json!([create("tea"), create("cup"), connect("tea", "cup", "feeds_into", 2000)]));
+    world.sync("a");
+    world.clone("b");
+    world.apply("a", json!([adjust("tea", "cup", "feeds_into", 3000)]));
+    world.sync("a");
+    world.brain("b", &["trust", "--yes"]);
+    let (branch, run) = world.waiting("b", "scribe", json!([connect("tea", "cup", "inhibits", 5)]));
+    world.git("a", &["fetch", "-q", &world.dir("b").display().to_string(), &run]);
+    let files = |revision: &str| {
+        let changed = world.git("a", &["diff-tree", "-r", "--no-commit-id", "--name-only", revision]);
+        let content = |path: &str| (path.to_owned(), world.git("a", &["show", &format!("{revision}:{path}")]) + "\n");
+        changed.lines().map(content).collect::<Vec<_>>()
+    };
+    let own = files(&run);
+    let edits: Vec<(&str, Option<&str>)> = own.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
+    let (wake, message) = (world.tip("a", "wake"), world.git("a", &["log", "-1", "--format=%B", &run]));
+    let scribe = [("GIT_AUTHOR_NAME", "scribe"), ("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid")];
+    let forged = world.commit("a", &wake, &[&wake], &edits, &message, &scribe);
+    let says = "does otherwise than the merge of its run with what was there";
+    refused(&world, "a run that sets a weight back", &forged, "wake", says);
+    world.git("a", &["update-ref", "refs/heads/wake", &forged]);
+    let report = world.try_brain("a", &["--json", "audit", "--all"]).exits(3).document();
+    assert!(report["findings"].to_string().contains(says), "{report}");
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    // An agent's hand is an agent's, as author as well as committer, whatever the case of its address.
+    let weight = world.path_of("a", "wake", "/tea.json");
+    let other = world.git("a", &["show", &format!("wake:{weight}")]).replace("5000", "1") + "\n";
+    for hand in [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_EMAIL", "SCRIBE@Git-Brain.Invalid.")] {
+        let forged = world.commit("a", &wake, &[&wake], &[(&weight, Some(&other))], "tidy\n", &[hand]);
+        refused(&world, "an agent's hand", &forged, "wake", "and has no record of a run");
+    }
+    // Wisdom is what a run taught.
+    let seed = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/runs"]);
+    let taught = seed.lines().next().unwrap().replace("network/runs", "network/wisdom");
+    let forged = world.commit("a", &wake, &[&wake], &[(&taught, Some("{}\n"))], "tidy\n", &[]);
+    refused(&world, "wisdom of nobody", &forged, "wake", "");
+    // By plain git, with the engine's merge of files, it lands.
+    world.git("a", &["checkout", "-q", "wake"]);
+    world.git("a", &["cherry-pick", &run]);
+    world.git("a", &["push", "-q", "origin", "wake"]);
+    let tea = world.neuron("a", "wake", "tea").to_string();
+    assert!(tea.contains("5000") && tea.contains("inhibits"), "{branch}: {tea}");
+}

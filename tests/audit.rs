@@ -443,3 +443,33 @@ fn audit_that_goes_on_says_what_landed_by_a_decision_that_was_changed() {
     let report = agree(&world, 3);
     assert!(report["counts"]["written-once"].as_u64().unwrap_or_default() > 0, "{report}");
 }
+
+/// Who was away decides by the main that he has: nothing of it counts, and nothing was forged.
+#[test]
+fn audit_warns_of_a_decision_of_one_whom_main_named_before() {
+    let both = "[review]\nreviewers = [\"ann@example.invalid\", \"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = crate::review_second::world(World::gated(), both);
+    world.clone("b");
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    world.write("a", "brain.toml", &both.replace(", \"ben@example.invalid\"", ""));
+    world.git("a", &["commit", "-qam", "ben leaves"]);
+    world.brain("a", &["trust", "--yes"]);
+    world.sync("a");
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    for (person, rule, level) in [("ben", "review-late", "warn"), ("mallory", "review-forged", "quarantine")] {
+        let machine = if person == "ben" { "b" } else { "a" };
+        let said = crate::review_second::as_person(&world, machine, person, &["reject", &branch, "--why", "no"]);
+        if person == "mallory" {
+            said.exits(3);
+            continue;
+        }
+        said.exits(0);
+        world.git(machine, &["push", "-q", "origin", "refs/brain/reviews"]);
+        world.sync("a");
+        let report = audit(&world, &["--all"], 0);
+        let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == rule);
+        assert!(found.is_some_and(|finding| finding["level"] == level), "{report}");
+    }
+}

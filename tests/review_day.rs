@@ -180,10 +180,11 @@ fn a_night_asks_nobody_about_weights_where_merges_do() {
     world.brain("a", &["feed", "The kiln of the pottery is at 1200 degrees in the cellar."]);
     world.brain("a", &["sleep"]);
     settings(&world, "a", "[merge]\nweight = \"review\"\n\n[origins]\nother = \"tainted\"\n");
+    world.brain("a", &["trust", "--yes"]);
     world.brain("a", &["feed", "--origin", "web:x", "The kiln of the pottery is at 1300 degrees in the cellar."]);
     world.brain("a", &["feed", "The kiln in the cellar of the pottery is old."]);
     let slept = world.json("a", &["sleep"]);
-    assert_eq!((&slept["state"], &slept["left_out"]), (&json!("done"), &json!(1)), "{slept}");
+    assert_eq!((&slept["state"], &slept["left_out"]), (&json!("slept"), &json!(1)), "{slept}");
     world.sync("a");
     world.clone("b");
     world.sync("b");

@@ -270,7 +270,8 @@ fn heirs(seed: u64, most: usize) -> Result<Family> {
         scores.push(session(&teacher, number, words, &levers, &good, &mut dice)?);
     }
     let wanted = scores[SESSIONS - 3..].iter().sum::<f64>() / 3.0;
-    let bundle = teacher.brain(SESSIONS, 0)?.export_wisdom(90)?.bundle;
+    // A teacher that has learnt nothing for sure has nothing to give: its heirs begin with nothing, and count.
+    let bundle = teacher.brain(SESSIONS, 0)?.export_wisdom(90).ok().map(|exported| exported.bundle);
     let heirs: Result<Vec<Lived>> = HEIRS
         .iter()
         .map(|heir| {
@@ -279,8 +280,11 @@ fn heirs(seed: u64, most: usize) -> Result<Family> {
             let place = Place::new(&format!("heir {seed}"), *heir != Heir::Off)?;
             let given = match heir {
                 Heir::Empty => None,
-                Heir::Shuffled => Some(shuffled(&bundle, &mut Dice::new(seed), teacher.folder.path())?),
-                _ => Some(bundle.clone()),
+                Heir::Shuffled => bundle
+                    .as_ref()
+                    .map(|bundle| shuffled(bundle, &mut Dice::new(seed), teacher.folder.path()))
+                    .transpose()?,
+                _ => bundle.clone(),
             };
             let seeds = given.as_ref().map_or(0, |bundle| bundle.seeds.len());
             if let Some(bundle) = given {

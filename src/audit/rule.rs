@@ -82,11 +82,13 @@ rules! {
     Reviewer = "reviewer", Quarantine, "A commit names reviewers that decided.";
     Unapproved = "unapproved", Quarantine, "A run that had to wait lands with the approval of a person that may decide.";
     ReviewForged = "review-forged", Quarantine, "A decision is by the person that it names, who may decide.";
+    ReviewLate = "review-late", Warn, "A decision is by a person whom main still names when it is made.";
     ReviewTwice = "review-contradiction", Warn, "People decide on a run once, or agree.";
     CouncilVerdict = "council-verdict", Quarantine, "The verdict of a council follows from its votes.";
     CouncilMembers = "council-members", Quarantine, "The members of a council are those of its document on main.";
     CouncilBypass = "council-bypass", Quarantine, "A run that a council did not approve lands by the decision of a person.";
     LedgerGap = "ledger-gap", Quarantine, "A ledger entry belongs to a corrective run and a prediction that the judged run made.";
+    WisdomGap = "wisdom-gap", Quarantine, "Wisdom belongs to a run that taught it.";
     NarrativeGap = "narrative-gap", Warn, "The story stays near the ledger.";
     NarrativeForged = "narrative-forged", Quarantine, "Chapters of the story are told by sleeps alone.";
     MetricForged = "metric-forged", Quarantine, "The measures in a commit are those of what its run said.";

@@ -376,8 +376,8 @@ impl Cycle {
     ) -> Result<Vec<(String, String)>, CycleError> {
         let commit = self.store.commit(id)?;
         let mut faults = Vec::new();
-        if commit.is_of_agents_domain() {
-            faults.push((String::new(), format!("is by {}, and agents review nothing", commit.email)));
+        if let Some(hand) = commit.agents_hand() {
+            faults.push((String::new(), format!("is by {hand}, and agents review nothing")));
         } else if let Some(since) = since
             && !self.store.leads_to_any(id, since)?
             && let Some(why) = signed::unsigned_commit(&self.store, &commit)?

@@ -128,7 +128,7 @@ impl Commit {
 
 /// Whether an address is one of those that agents have, whatever stands before the `@`.
 pub fn is_agents_address(address: &str) -> bool {
-    address != FALLBACK_EMAIL && address.to_ascii_lowercase().ends_with(AGENT_DOMAIN)
+    address != FALLBACK_EMAIL && address.to_ascii_lowercase().trim_end_matches('.').ends_with(AGENT_DOMAIN)
 }
 
 impl CommitSpec {

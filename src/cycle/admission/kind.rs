@@ -26,6 +26,10 @@ pub enum Kind {
     Trailer,
     /// An agent that commits more than its own runs.
     Agent,
+    /// A sleep over a day that is not here.
+    NoDay,
+    /// Wisdom that no run taught.
+    Wisdom,
     /// A commit under a fixed clock, which explains all else that is wrong with it.
     FixedClock,
 }

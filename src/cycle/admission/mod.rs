@@ -455,9 +455,10 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
         if records.is_empty()
-            && let Some(agent) = commit.agent()
+            && let Some(agent) = commit.agents_hand()
         {
-            self.fault(commit, "", 0, format!("is by the agent {agent}, and has no record of a run"));
+            let message = format!("is by the agent {agent}, and has no record of a run");
+            self.fault_of(Kind::Agent, commit, "", 0, message);
         }
         self.claims_a_run(commit, records, changes);
         let reverted = self.reverted(commit, before, changes)?;
@@ -475,6 +476,7 @@ impl Judge<'_> {
             }
             self.size_by_hand(commit, change)?;
         }
+        self.wisdom_by_hand(commit, changes)?;
         self.approves_by_hand(commit, changes, None)?;
         for run in records {
             self.brought(commit, run, before, changes, records.len() == 1)?;

@@ -4,20 +4,23 @@
 //! runs are not done again: a person may do anything, and some of theirs (imports, restoring) come of no operations. Their
 //! records must say what their commits did.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Door, Judge, Kind};
 use crate::cycle::commit::edits;
+use crate::cycle::merge::edits_of;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
 use crate::cycle::trailers::ANSWERS;
 use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord};
+use crate::merge::Options;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::settings::Settings;
+use crate::model::settings::{MergePolicy, Settings};
 use crate::model::{Agent, Metadata, Neuron, json};
-use crate::store::{BlobId, Commit, CommitId, FileChange, Store, TreeEdit, TreeId};
+use crate::store::{BlobId, Commit, CommitId, FileChange, ObjectWriter, Store, TreeEdit, TreeId};
 
 /// Settings and agents that were in force at a time.
 pub(super) struct Grounds {
@@ -174,7 +177,7 @@ impl Judge<'_> {
         }
         let Some(parent) = commit.parents.first().copied() else { return Ok(()) };
         let wrong = self.done_again(record, (parent, before), |judge, applied| {
-            Ok(judge.expected(record, applied, before, changes)? == commit.tree)
+            Ok(judge.expected(&judge.cycle.store.writer()?, record, applied, before, changes)? == commit.tree)
         })?;
         if let Some(why) = wrong {
             self.fault(commit, &path, 1, why);
@@ -223,10 +226,28 @@ impl Judge<'_> {
             );
             return Ok(());
         };
-        let wrong =
-            self.done_again(&record, (base.id, base.tree), |_, applied| Ok(effects_of(applied) == record.effects))?;
+        let (writer, own) = (self.cycle.store.writer()?, Cell::new(None));
+        let wrong = self.done_again(&record, (base.id, base.tree), |judge, applied| {
+            let is_it = effects_of(applied) == record.effects;
+            if is_it {
+                own.set(Some(judge.expected(&writer, &record, applied, base.tree, &[])?));
+            }
+            Ok(is_it)
+        })?;
+        let agent = commit.agents_hand();
         if let Some(why) = wrong {
             self.fault(commit, &path, 1, why);
+        } else if let Some(agent) = agent {
+            // In an agent's name a run lands as the typed merge lands it: elsewhere its files would set back what was learnt since it started.
+            let lands = match own.get().filter(|_| alone) {
+                Some(own) => self.lands_as_merged(&writer, commit, [base.tree, before, own], changes)?,
+                None => false,
+            };
+            if !lands {
+                let message =
+                    format!("is by {agent}, and does otherwise than the merge of its run with what was there");
+                self.fault_of(Kind::Agent, commit, &path, 1, message);
+            }
         } else if alone {
             let said: BTreeSet<NeuronId> = record.effects.iter().filter_map(|e| e.neuron.clone()).collect();
             let other = self.touched(run, before, changes)?.into_keys().find(|id| !said.contains(id));
@@ -235,6 +256,45 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses wisdom of no run that taught any: what stands behind it could not be walked to.
+    pub(super) fn wisdom_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+        for change in changes.iter().filter(|change| change.old.is_none()) {
+            let Place::Wisdom(run) = Place::of(&change.path) else { continue };
+            let taught = |record: &RunRecord| record.ops.iter().any(|op| matches!(op, Operation::Wisdom(_)));
+            if !self.record(commit.tree, &run)?.is_some_and(|record| taught(&record)) {
+                let message = format!("is wisdom of {run}, and no run of that name taught any");
+                self.fault_of(Kind::Wisdom, commit, &change.path, 1, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a commit makes of the tree before it what the merge of a run's own tree makes of it. Which stimuli it consumed, only the commit says.
+    fn lands_as_merged(
+        &self,
+        writer: &ObjectWriter<'_>,
+        commit: &Commit,
+        [base, before, own]: [TreeId; 3],
+        changes: &[FileChange],
+    ) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let consumed = changes.iter().filter(|change| change.new.is_none());
+        let consumed = consumed.filter(|change| matches!(Place::of(&change.path), Place::Queue(_)));
+        let consumed: Vec<TreeEdit> = consumed.map(|change| TreeEdit::new(change.path.clone(), None)).collect();
+        let default = MergePolicy::default();
+        for policy in self.grounds.iter().map(|grounds| &grounds.settings.merge).chain([&default]) {
+            let outcome = self.cycle.merge_trees_by(policy, base, before, own, Options::default())?;
+            let merged =
+                writer.edit(Some(before), edits_of(&outcome).into_iter().chain(consumed.iter().cloned()).collect())?;
+            if outcome.conflicts.is_empty()
+                && store.folder(merged, layout::NETWORK)? == store.folder(commit.tree, layout::NETWORK)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A neuron that a run touched last, and that is after a commit what it was before: taking that run back would have changed it.
@@ -311,6 +371,7 @@ impl Judge<'_> {
     /// The tree that an honest run leaves.
     fn expected(
         &self,
+        writer: &ObjectWriter<'_>,
         record: &RunRecord,
         applied: &Applied,
         before: TreeId,
@@ -334,7 +395,6 @@ impl Judge<'_> {
         if changes.iter().any(|change| change.path == layout::METADATA) {
             all.extend(self.bootstrapped(&record, before)?);
         }
-        let writer = store.writer()?;
         Ok(writer.edit(Some(before), all)?)
     }
 

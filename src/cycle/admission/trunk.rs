@@ -239,11 +239,12 @@ impl Judge<'_> {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep that began elsewhere");
         }
         let Some(snapshot) = self.judged(&record.snapshot)? else {
-            self.fault(
+            self.fault_of(
+                Kind::NoDay,
                 commit,
                 &layout::sleep(&record.run),
                 1,
-                "is the record of a sleep over a snapshot that is missing",
+                "is the record of a sleep over a snapshot that is missing".to_owned(),
             );
             return Ok(());
         };

@@ -12,6 +12,7 @@ use crate::cycle::reviews::{WRITTEN_ONCE, is_of_reviewer};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json;
+use crate::model::review::Review;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{BlobId, Commit, CommitId};
 
@@ -62,8 +63,13 @@ impl Auditor<'_> {
             if !path.starts_with(COUNCILS) {
                 let Ok(review) = ReviewRecord::decode(&bytes, &path) else { continue };
                 if !self.may_decide(&review, commit) {
-                    let message = format!("is a decision of {}, and main names others as reviewers", review.address());
-                    found.push(Finding::new(Rule::ReviewForged, commit.id, message).at(&path, 1).of_run(&review.run));
+                    // Of one who had an older main; it counts no more, and what landed by it would be found by itself.
+                    let (rule, others) = match self.might_decide_before(&review) {
+                        true => (Rule::ReviewLate, "main names others since"),
+                        false => (Rule::ReviewForged, "main names others as reviewers"),
+                    };
+                    let message = format!("is a decision of {}, and {others}", review.address());
+                    found.push(Finding::new(rule, commit.id, message).at(&path, 1).of_run(&review.run));
                 }
                 decided.insert(review.run);
             } else if CouncilRecord::is_at(&path) {
@@ -94,8 +100,20 @@ impl Auditor<'_> {
     /// Whether main, at the time of a decision, let its author decide.
     pub(super) fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
         let at = review.review.unix_ms() / 1000;
-        let eras = self.historian.eras_between(at.min(commit.committed), commit.committed.max(at));
-        eras.iter().filter_map(|era| self.historian.settings(era)).any(|settings| {
+        self.lets_decide(review, at.min(commit.committed), commit.committed.max(at), |_| true)
+    }
+
+    /// Whether main let its author decide at some time before: who was away may not know of the change.
+    fn might_decide_before(&self, review: &ReviewRecord) -> bool {
+        let names = |review: &Review| review.names_reviewers();
+        self.lets_decide(review, 0, review.review.unix_ms() / 1000, names)
+    }
+
+    fn lets_decide(&self, review: &ReviewRecord, from: i64, until: i64, is_asked: fn(&Review) -> bool) -> bool {
+        let eras = self.historian.eras_between(from, until);
+        let settings = eras.iter().filter_map(|era| self.historian.settings(era));
+        let mut asked = settings.filter(|settings| is_asked(&settings.review));
+        asked.any(|settings| {
             let rules = settings.review.rule.iter().map(|rule| Some(rule.name.as_str()));
             std::iter::once(None).chain(rules).any(|rule| is_of_reviewer(review, &settings.review, rule))
         })

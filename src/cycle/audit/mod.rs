@@ -359,9 +359,30 @@ impl<'c> Auditor<'c> {
                 finding.level = Level::Warn;
                 finding.message += ": `git brain sync` fetches decisions, and there are none here";
             }
+            if fault.kind == Kind::NoDay
+                && let Some(night) = &commit
+                && self.came_by_sync(night.id)?
+            {
+                // A sync took main, which it had judged, and not the wake that came with it.
+                finding.level = Level::Warn;
+                finding.message += ": the wake that it came with was not let in; `git brain sync` brings it";
+            }
             self.audited.add(finding);
         }
         Ok(())
+    }
+
+    /// Whether main of a remote had that commit when it was last seen.
+    fn came_by_sync(&self, id: CommitId) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        for remote in store.remotes()? {
+            if let Some(main) = store.seen(&remote)?.get(store.main())
+                && store.is_ancestor(id, *main)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -387,6 +408,8 @@ fn rule_of(kind: Kind, commit: Option<&Commit>) -> Rule {
         Kind::Secret => return Rule::Secret,
         Kind::Trailer => return Rule::ForgedTrailer,
         Kind::Agent => return Rule::SingleWriter,
+        Kind::NoDay => return Rule::SleepLog,
+        Kind::Wisdom => return Rule::WisdomGap,
         Kind::Other => {}
     }
     let Some(commit) = commit else { return Rule::Unreadable };

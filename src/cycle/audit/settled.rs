@@ -54,7 +54,8 @@ impl Auditor<'_> {
         let accepted = self.cycle.accepted()?;
         for finding in &findings {
             let Some((review, by)) = accepted.get(&finding.commit) else { continue };
-            if self.may_decide(review, &store.commit(*by)?) {
+            let by = store.commit(*by)?;
+            if by.agents_hand().is_none() && self.may_decide(review, &by) {
                 let settled =
                     Settled { by: review.reviewer.clone(), at: review.at.to_string(), why: review.why.clone() };
                 self.audited.settled.insert(finding.id(), settled);
