@@ -73,6 +73,17 @@ fn of_two_decisions_on_one_run_the_first_at_the_remote_stands() {
         }
         let decided = world.json("b", &["review", "--decided"]);
         assert_eq!(decided["decisions"].as_array().unwrap().len(), 2 * branches.len());
+        // What is there is there by the decision that stands, and what was kept out is shown as that.
+        for (run, branch) in branches.iter().enumerate() {
+            let shown = world.brain("b", &["review", branch.rsplit('/').next().unwrap()]);
+            assert_eq!(shown.contains("is merged"), first == 0, "{first} {run}: {shown}");
+            let Some(side) = ["left", "right"].iter().zip(DECISIONS[first].2).find(|(_, lands)| *lands) else {
+                continue;
+            };
+            let why = world.json("b", &["why", &format!("{}-{run}", side.0)]).to_string();
+            let verb = if first == 0 { "approved by" } else { "amended by" };
+            assert!(why.contains(verb) && (first > 0 || !why.contains("amended by")), "{first} {run}: {why}");
+        }
     }
 }
 
@@ -117,7 +128,8 @@ fn nights_between_decisions_stop_no_machine() {
 #[test]
 fn of_three_decisions_on_one_run_the_first_at_the_remote_stands() {
     for first in 0..DECISIONS.len() {
-        for (named, machines) in [(true, &["a", "b", "c"][..]), (false, &["a", "b", "c", "d"])] {
+        let (named, machines) = [(true, &["a", "b", "c"][..]), (false, &["a", "b", "c", "d"])][first % 2];
+        {
             let (world, branches) = waiting_everywhere(true, named, machines, DECISIONS.len());
             for (run, branch) in branches.iter().enumerate() {
                 decide(&world, "a", branch, first);

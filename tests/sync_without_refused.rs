@@ -158,3 +158,20 @@ fn what_a_person_did_is_done_again_as_little_trusted_as_it_was() {
     let told = world.git_try("a", &["grep", "-il", "zqxboris", "main", "--", "network"]);
     assert!(!told.0, "main has it: {}", told.1);
 }
+
+/// By plain git a run that waits can become wake itself: its commit is at the remote too, on its branch, and there it is right.
+#[test]
+fn a_waiting_run_that_became_wake_goes_back_to_its_branch() {
+    let rules = "[review]\nreviewers = [\"ben@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = crate::review_second::world(World::gated(), rules);
+    world.clone("b");
+    let (branch, commit) = world.waiting("a", "scribe", json!([create("tea")]));
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.git("b", &["update-ref", "refs/heads/wake", &commit]);
+    let said = world.try_brain("b", &["sync"]).exits(3);
+    assert!(said.err.contains("lands without its approval"), "{said}");
+    world.brain("b", &["sync", "--without-refused"]);
+    assert_eq!(world.json("b", &["review"])["waiting"][0]["branch"], branch.as_str());
+    ["a", "b"].iter().for_each(|name| drop(world.sync(name)));
+    world.same(&["a", "b"]);
+}

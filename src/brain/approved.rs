@@ -20,12 +20,19 @@ impl Brain {
     pub(super) fn decision_on(&self, run: &str, trigger: Option<&str>) -> Result<Option<String>, BrainError> {
         let about = trigger.and_then(|trigger| trigger.strip_prefix(REASON)).unwrap_or(run);
         let Ok(run) = RunId::parse(about) else { return Ok(None) };
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let mut other = None;
         for review in self.cycle.reviews_of(&run)?.iter().rev() {
-            if review.verdict != Verdict::Reject && self.cycle.counts_for_its_run(review)? {
+            if review.verdict == Verdict::Reject || !self.cycle.counts_for_its_run(review)? {
+                continue;
+            }
+            // Of several the one by which it is there; of a run that was taken back since, the newest.
+            if self.stands(&network, review)? {
                 return Ok(Some(review.words()));
             }
+            other = other.or_else(|| Some(review.words()));
         }
-        Ok(None)
+        Ok(other)
     }
 
     /// What reviewers approved and wake still says so, the newest decision first, with when they decided.

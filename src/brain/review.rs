@@ -218,6 +218,8 @@ impl Brain {
                     let mut belief = self.cycle.belief_of_merged(&record, wake)?;
                     if let Some(review) = self.decision_that_stands(&network, &run)? {
                         let review = self.cycle.with_remarks(review)?;
+                        belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
+                        belief.commit.clone_from(&review.commit);
                         belief.notes.push(format!("{}, {}; its words are not kept", review.words(), review.at));
                     }
                     Ok(belief)

@@ -523,7 +523,7 @@ impl Cycle {
                 }
             }
         }
-        Err(CycleError::Busy(format!("others pushed reviews to {} first, again and again", remote.name)))
+        Err(Self::reviews_busy(remote))
     }
 
     /// Decisions that a remote has under the name of others here: what is written once has one content, and joined with them it could go nowhere.

@@ -10,6 +10,14 @@ use crate::review::{Remark, ReviewRecord};
 use crate::store::{Author, Commit, CommitId, CommitSpec, REVIEWS, Remote, Trailer, TreeEdit};
 
 impl Cycle {
+    /// The error of decisions that cannot be pushed, as often as it was tried.
+    pub(in crate::cycle) fn reviews_busy(remote: &Remote) -> CycleError {
+        CycleError::Busy(format!(
+            "others pushed reviews to {0} first, again and again; where nobody did, a killed git left a lock there, and `git push {0} {REVIEWS}` names it",
+            remote.name
+        ))
+    }
+
     /// Why a remote that has no reviews cannot have any: another ref is in their place.
     pub(in crate::cycle) fn reviews_blocked(
         &self,

@@ -228,9 +228,10 @@ impl Cycle {
             self.pause(round);
         }
         Err(CycleError::Busy(format!(
-            "others were faster {} times, and pushed to {} first",
+            "others were faster {} times, and pushed to {1} first; where nobody did, a killed git left a lock there, and `git push {1} {2}` names it",
             limits::SYNC_ROUNDS,
-            remote.name
+            remote.name,
+            self.store.wake()
         )))
     }
 

@@ -142,7 +142,9 @@ impl Cycle {
         there: &Tips,
         refused: &BTreeMap<Branch, BTreeSet<Fault>>,
     ) -> Result<Left, CycleError> {
-        let known: Vec<CommitId> = there.values().copied().collect();
+        // A run that waits there on its branch may have landed here, and that is what is wrong.
+        let trunks = [self.store.main(), self.store.wake()];
+        let known: Vec<CommitId> = trunks.into_iter().filter_map(|branch| there.get(branch).copied()).collect();
         let bad: HashSet<&str> = refused.values().flatten().map(|fault| fault.commit.as_str()).collect();
         let mut new: Vec<Commit> = Vec::new();
         let mut seen = HashSet::new();
