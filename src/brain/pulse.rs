@@ -81,6 +81,16 @@ impl Brain {
     }
 
     /// The neurons that differ between two commits, by their ids. Only trees are read.
+    /// The commit of main that the last sleep before a commit of wake made.
+    ///
+    /// # Errors
+    /// A revision that names no commit.
+    pub fn slept_before(&self, at: &str) -> Result<String, BrainError> {
+        let (store, at) = (&self.cycle.store, self.at(Some(at))?);
+        let main = store.need_tip(store.main())?;
+        Ok(store.merge_bases(main, at)?.first().copied().unwrap_or(main).to_string())
+    }
+
     pub(super) fn touched(&self, from: CommitId, to: CommitId) -> Result<Vec<(String, Mark)>, BrainError> {
         let store = &self.cycle.store;
         let changes = store.diff(Some(store.tree_of(from)?), Some(store.tree_of(to)?), layout::NEURONS)?;

@@ -48,10 +48,27 @@ pub struct NeuronView {
     pub neuron: Neuron,
     /// Its salience now, 0 to 65,535.
     pub salience_now: u16,
-    /// What the strongest of its connections lead to: concepts by id, cut to a line.
+    /// Its salience at the time of that commit.
+    pub salience_then: u16,
+    /// The connections of others that lead to it, strongest first; where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incoming: Vec<Incoming>,
+    /// What the strongest of its connections lead to, and where those come from that lead to it: concepts by id, cut to a line.
     pub concepts: BTreeMap<String, String>,
     /// The commits that changed it, newest first; as many as a person reads.
     pub history: Vec<Touch>,
+}
+
+/// A connection of another neuron that leads to one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Incoming {
+    /// The neuron that has it.
+    pub source: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its weight, 1 to 65,535.
+    pub weight: u16,
 }
 
 /// A commit that changed a neuron.
@@ -132,7 +149,34 @@ impl Brain {
         }
         let history = self.touches(&id, at)?;
         let salience_now = neuron.salience_at(self.cycle.shared.world.now());
-        Ok(Some(NeuronView { at: at.to_string(), path: layout::neuron(&id), salience_now, concepts, neuron, history }))
+        let incoming = Vec::new();
+        let salience_then = neuron.salience_at(Stamp::from_unix(self.cycle.store.commit(at)?.at));
+        let path = layout::neuron(&id);
+        Ok(Some(NeuronView { at: at.to_string(), path, salience_now, salience_then, incoming, concepts, neuron, history }))
+    }
+
+    /// The same with the connections of others that lead to it, as the index of that commit has them.
+    ///
+    /// # Errors
+    /// As for [`Brain::neuron_view`].
+    pub fn neuron_view_with_incoming(&self, id: &str, at: Option<&str>) -> Result<Option<NeuronView>, BrainError> {
+        let Some(mut view) = self.neuron_view(id, at)? else { return Ok(None) };
+        let commit = self.at(Some(&view.at))?;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(commit)?);
+        let snapshot = self.snapshot_of(commit)?;
+        let graph = snapshot.graph();
+        let Some(node) = graph.find(&view.neuron.id) else { return Ok(Some(view)) };
+        for (source, link, weight) in crate::picture::choice::leading_to(&graph, node) {
+            let source = graph.id(source).to_owned();
+            if view.incoming.len() < limits::VIEW_CONCEPTS
+                && let Ok(id) = NeuronId::parse(&source)
+                && let Some(neuron) = network.neuron(&id)?
+            {
+                view.concepts.insert(source.clone(), render::clip(&neuron.concept));
+            }
+            view.incoming.push(Incoming { source, kind: link.to_string(), weight });
+        }
+        Ok(Some(view))
     }
 
     /// A commit of the brain's branches, by its id or the beginning of it; `None` if there is none.

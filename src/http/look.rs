@@ -68,8 +68,10 @@ pub(super) async fn neuron(
     let (Path(id), Query(when)) = (id?, when?);
     let none = Failure::of(StatusCode::NOT_FOUND, format!("there is no neuron {id:?}"));
     let at = when.at.as_deref().map(Id::parse).transpose()?;
-    let found =
-        on_a_thread(move || shared.serving.brain()?.neuron_view(&id, at.as_ref().map(|at| at.0.as_str()))).await?;
+    let found = on_a_thread(move || {
+        shared.serving.brain()?.neuron_view_with_incoming(&id, at.as_ref().map(|at| at.0.as_str()))
+    })
+    .await?;
     found.map(Json).ok_or(none)
 }
 

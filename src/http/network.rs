@@ -45,6 +45,9 @@ pub(super) struct Asked {
     at: Option<String>,
 }
 
+/// In place of a commit to compare with: main as the last sleep before the moment left it.
+const SLEPT: &str = "slept";
+
 /// Commits, what is shown of them, and the bytes. A commit never changes, so neither does its picture.
 type Kept = (String, Bytes);
 
@@ -82,7 +85,8 @@ pub(super) async fn picture(
     part: Result<Query<Part>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(Part { most, at, since, around }) = part?;
-    let (at, since) = (checked(at)?, checked(since)?);
+    let slept = since.as_deref() == Some(SLEPT);
+    let (at, since) = (checked(at)?, checked(since.filter(|_| !slept))?);
     let none = Failure::of(StatusCode::NOT_FOUND, "there is no such neuron at that commit");
     let pictures = shared.pictures.clone();
     let bytes = on_a_thread(move || {
@@ -91,6 +95,7 @@ pub(super) async fn picture(
             Some(at) => at,
             None => brain.pulse()?.wake,
         };
+        let since = if slept { Some(brain.slept_before(&at)?) } else { since };
         let key = format!("{at} {since:?} {most:?} {around:?}");
         if let Some(bytes) = pictures.get(&key) {
             return Ok(Some(bytes));

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::{Edge, Mark};
 use crate::activation::{Graph, NodeIx};
 use crate::limits;
-use crate::model::Stamp;
+use crate::model::{Link, Stamp};
 
 /// A neuron that could come next.
 struct Open {
@@ -83,6 +83,19 @@ pub fn ranked(graph: &Graph<'_>, starts: &[NodeIx], now: Stamp, most: usize) -> 
     found
 }
 
+/// The connections that lead to a neuron, by the neurons that have them, strongest first.
+pub fn leading_to(graph: &Graph<'_>, to: NodeIx) -> Vec<(NodeIx, Link, u16)> {
+    let own =
+        graph.spread(to).filter(|edge| edge.link == Link::Recalls).map(|edge| (edge.target, edge.link, edge.weight));
+    let mut found: Vec<_> = own.collect();
+    for node in graph.nodes().filter(|node| *node != to) {
+        let edges = graph.spread(node).filter(|edge| edge.target == to && edge.link != Link::Recalls);
+        found.extend(edges.map(|edge| (node, edge.link, edge.weight)));
+    }
+    found.sort_by_key(|(node, _, weight)| (Reverse(*weight), graph.order(*node)));
+    found
+}
+
 /// Neurons from which activation flows to one of these, with the strongest weight.
 fn pointing_to(graph: &Graph<'_>, to: &[NodeIx]) -> Vec<(NodeIx, f64)> {
     let weight = |node: NodeIx| {
@@ -91,7 +104,8 @@ fn pointing_to(graph: &Graph<'_>, to: &[NodeIx]) -> Vec<(NodeIx, f64)> {
     graph.nodes().map(|node| (node, f64::from(weight(node)) / 65535.0)).filter(|(_, weight)| *weight > 0.0).collect()
 }
 
-/// The connections between these neurons, in their direction of activation, by the places of their ends; of each neuron the strongest.
+/// The connections between these neurons, in the direction that their files have, by the places of their ends; of each neuron the strongest of those
+/// by which activation leaves it.
 pub fn between(graph: &Graph<'_>, nodes: &[NodeIx]) -> Vec<Edge> {
     let mut place = vec![u32::MAX; graph.len()];
     nodes.iter().enumerate().for_each(|(at, node)| place[node.0 as usize] = at as u32);
@@ -99,8 +113,10 @@ pub fn between(graph: &Graph<'_>, nodes: &[NodeIx]) -> Vec<Edge> {
     for (at, node) in nodes.iter().enumerate() {
         let inside = graph.spread(*node).filter_map(|edge| {
             let to = place[edge.target.0 as usize];
-            (to != u32::MAX && to != at as u32).then_some(Edge {
-                from: at as u32,
+            // Activation follows this one from its target to its source.
+            let (from, to) = if edge.link == Link::Recalls { (to, at as u32) } else { (at as u32, to) };
+            (from != to && from != u32::MAX && to != u32::MAX).then_some(Edge {
+                from,
                 to,
                 link: Some(edge.link),
                 weight: edge.weight,

@@ -13,7 +13,7 @@ impl Cycle {
     /// The error of decisions that cannot be pushed, as often as it was tried.
     pub(in crate::cycle) fn reviews_busy(remote: &Remote) -> CycleError {
         CycleError::Busy(format!(
-            "others pushed reviews to {0} first, again and again; where nobody did, a killed git left a lock there, and `git push {0} {REVIEWS}` names it",
+            "others pushed reviews to {0} first, again and again; or a killed git left a lock there, and `git push {0} {REVIEWS}` names it",
             remote.name
         ))
     }
@@ -27,8 +27,7 @@ impl Cycle {
         let made = there.is_none().then(|| REVIEWS.to_owned());
         Ok(self.store.in_the_way(remote, made.as_slice())?.into_iter().next().map(|(_, other)| {
             format!(
-                "reviews stay here: {0} has {other}, and git has no ref in the place of another; `git push {0} --delete {other}` makes room, once \
-                 nobody needs it",
+                "reviews stay here: {0} has {other}, and git has no ref in the place of another; `git push {0} --delete {other}` makes room, if it may go",
                 remote.name
             )
         }))

@@ -228,7 +228,7 @@ impl Cycle {
             self.pause(round);
         }
         Err(CycleError::Busy(format!(
-            "others were faster {} times, and pushed to {1} first; where nobody did, a killed git left a lock there, and `git push {1} {2}` names it",
+            "others were faster {} times, and pushed to {1} first; or a killed git left a lock there, and `git push {1} {2}` names it",
             limits::SYNC_ROUNDS,
             remote.name,
             self.store.wake()
@@ -251,7 +251,7 @@ impl Cycle {
                 "{} stays here: {} has {other}, and git has no ref in the place of another",
                 wish.branch, remote.name
             );
-            let remedy = format!("`git push {} --delete {other}` makes room, once nobody needs it", remote.name);
+            let remedy = format!("`git push {} --delete {other}` makes room, if it may go", remote.name);
             if [self.store.main(), self.store.wake()].contains(&&wish.branch) {
                 return Err(CycleError::Refused { message: said, hint: Some(remedy) });
             }

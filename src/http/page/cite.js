@@ -14,6 +14,8 @@ const place = (kind, id, at) => `#${kind}=${encodeURIComponent(id)}${at ? `&at=$
 export class Panel {
   #opener = null;
   #turn = 0;
+  // The run that is shown with its buttons.
+  #undecided = null;
 
   // `onRefused` is told when the token is not right.
   constructor(onRefused) {
@@ -28,6 +30,9 @@ export class Panel {
       if (event.key === "Escape" && !event.isComposing && !this.element.hidden) this.leave();
     });
     addEventListener("hashchange", () => this.follow());
+    addEventListener("waiting", ({ detail }) => {
+      if (this.#undecided && !detail.includes(this.#undecided)) this.follow();
+    });
   }
 
   // Shows what the address says.
@@ -75,6 +80,7 @@ export class Panel {
   }
 
   #show(title, parts) {
+    this.#undecided = null;
     this.title.replaceChildren(foreign("bdi", title));
     this.body.replaceChildren(...parts);
     this.element.hidden = false;
@@ -83,11 +89,11 @@ export class Panel {
     this.title.focus();
   }
 
-  #neuron({ at, path, neuron, salience_now: now, concepts = {}, history: past }) {
+  #neuron({ at, path, neuron, salience_now: now, salience_then: then, incoming = [], concepts = {}, history: past }) {
     const facts = [
       ["Neuron", foreign("code", neuron.id)],
       ["Type", neuron.type],
-      ["Salience", `${share(now ?? neuron.salience)} now`],
+      ["Salience", share(then) === share(now) ? `${share(now)} now` : `${share(then)} then, ${share(now)} now`],
       ["Origin", foreign("bdi", neuron.origin ?? "local")],
       ["Said in", neuron.session ? foreign("bdi", neuron.session) : null],
       ["Source", neuron.source ? foreign("bdi", neuron.source) : null],
@@ -99,7 +105,8 @@ export class Panel {
     const list = el("dl", {}, ...facts.filter(([, value]) => value !== null).flatMap(([term, value]) => fact(term, value)));
     const link = (to) => el("li", {}, foreign("bdi", to.type), " ", el("a", { href: place("neuron", to.target, at) }, foreign("bdi", concepts[to.target] ?? to.target)), ` ${share(to.weight)}`);
     const strongest = [...(neuron.connections ?? [])].sort((a, b) => b.weight - a.weight);
-    this.#show(neuron.concept, [list, ...section("Connections", strongest, link), ...section("History", past, change), ...this.#blame(neuron.id, at)]);
+    const from = ({ source, type, weight }) => link({ target: source, type, weight });
+    this.#show(neuron.concept, [list, ...section("Connections", strongest, link), ...section("Connections that lead to it", incoming, from), ...section("History", past, change), ...this.#blame(neuron.id, at)]);
   }
 
   // Who last changed each field: asked for only when somebody wants to know.
@@ -127,6 +134,7 @@ export class Panel {
       dispatchEvent(new Event("decided"));
     };
     this.#show(title, review(found, done));
+    if (found.waits) this.#undecided = found.run;
   }
 
   #commit({ commit, subject, author, at, message, parents, changes, left_out: left = 0 }) {

@@ -132,7 +132,7 @@ export class NetworkView {
   // The commit that is shown and the one that it is compared with: of two moments the later one is shown.
   #ends() {
     const { past, entry } = this.#here();
-    if (this.colours.value === "slept") return [this.#at(), this.main ?? null];
+    if (this.colours.value === "slept") return [this.#at(), "slept"];
     if (this.colours.value === "step") return [this.#at(), this.#entries[past + 1]?.commit ?? null];
     if (this.colours.value !== "between" || !this.#kept || !entry || entry.commit === this.#kept.commit) return [this.#at(), null];
     const kept = this.#entries.findIndex(({ commit }) => commit === this.#kept.commit);
@@ -223,12 +223,14 @@ export class NetworkView {
   // The history: its list, its slider, what waits, and where the brain stands.
   async #lists() {
     const [{ entries }, reviews, status] = await Promise.all([get("/history?number=100"), get("/reviews"), get("/status")]);
-    const isNow = !this.#at();
+    // The moment that is looked at stays, however many steps come after it; one that is out of the list is now the oldest that is in it.
+    const at = this.#at();
     this.#entries = entries;
-    this.main = status.main[1];
     this.slider.max = String(Math.max(entries.length - 1, 0));
-    if (isNow) this.slider.value = this.slider.max;
+    const past = at ? entries.findIndex(({ commit }) => commit === at) : 0;
+    this.slider.value = String(past < 0 ? 0 : entries.length - 1 - past);
     this.#nameMoment();
+    if (past < 0) this.load();
     const { rows, most } = lanes(entries);
     this.runs.dataset.lanes = String(most);
     this.runs.replaceChildren(...entries.map((entry, i) => run(entry, drawn(this.noLines, rows[i], most))));
@@ -252,6 +254,8 @@ export class NetworkView {
   }
 
   #queue({ waiting, standoffs = [] }) {
+    // A run that is open in the panel may have been decided on elsewhere.
+    dispatchEvent(new CustomEvent("waiting", { detail: waiting.map(({ run }) => run) }));
     document.getElementById("reviews-title").textContent = `Waiting for review (${waiting.length})`;
     const line = (one) => {
       const link = el("a", { href: `#review=${encodeURIComponent(one.run)}` }, foreign("bdi", one.agent), ": ", foreign("bdi", one.changes || one.broken || "no change"));
@@ -328,7 +332,7 @@ export class NetworkView {
   // Marks what the panel shows.
   #follow() {
     const said = new URLSearchParams(location.hash.slice(1));
-    this.drawing.choose(said.get("neuron"));
+    this.drawing.choose(said.get("neuron") ?? this.center ?? null);
   }
 
   #open(id) {
@@ -356,7 +360,7 @@ export class NetworkView {
         return el("li", {}, el("a", { href: `#neuron=${encodeURIComponent(id)}&at=${this.#data.at}` }, foreign("bdi", concept.length > 90 ? `${concept.slice(0, 90)}…` : concept)), " ", around);
       };
       this.found.replaceChildren(...results.map(line));
-      this.#say(results.length ? `${plural(results.length, "memory", "memories")} found.` : "Nothing comes to mind.");
+      this.#say(results.length ? results.length < 8 ? `${plural(results.length, "memory", "memories")} found.` : "The best 8 memories." : "Nothing comes to mind.");
       this.drawing.light(results.map(({ id }) => id));
     });
   }

@@ -161,6 +161,30 @@ const FORMS: &[(&str, &str)] = &[
         r"\b(\d+\s*(kg|lbs?|pounds|stone)\b|\d+\s?cm tall|tall woman|weighs|hair colou?r|eye colou?r|fingerprint\w*|face id|dna|tattoo|scar on|pèse|mesure \d|empreintes?|tatou\w+|adn|yeux (bleus|verts|marron))\b|身長|体重|指紋|顔写真|遺伝子|入れ墨",
     ),
     (
+        "health",
+        r"\b(overweight|underweight|obes\w+|limps?|limping|(she|he|they|who|neighbou?r|colleague|boss|customer)\s+(smokes?|drinks|vapes?)|smokers?|drunkard\w*|alcoolique\w*|fume|fument|fumeu\w+|boit trop|boivent trop|obèses?|surpoids|boite|boitent|maigreur)\b|車椅子|生理(痛|中)|不妊|アルコール|痛風|喫煙|肥満|酒浸り|酔って|白内障|虫歯",
+    ),
+    (
+        "religion",
+        r"\b((non-?)?croyante?s?|pratiquante?s?|curés?|imams?|rabbins?|rabbis?|vicars?|pastors?|priests?|pasteurs?|prêtres?|parish\w*|paroiss\w+|pious|devout|believers?|pieu(x|se)s?)\b|牧師|神父|僧侶|檀家|信心",
+    ),
+    (
+        "politics",
+        r"\b(est|sont|était|plutôt)\s+(de|très à|à)\s+(gauche|droite)\b|\b(leftist|rightist|conservative voter|lefty|gauchistes?)\b|左派|右派",
+    ),
+    (
+        "relative",
+        r"\b(son|sa|leur|mon|ma|her|his|their|my)\s+divorce\b|\b(orphans?|orphelin\w*|adopted (boy|girl|child|son|daughter|kid)|adoptée?s?|foster (child|family|mother|father)|famille d'accueil)\b|旦那|主人(は|が|の)|嫁(は|が|の)|女房|孤児|養子|里親|うちの(夫|妻|子|母|父)",
+    ),
+    (
+        "work",
+        r"\b(our|the|my|his|her|their)\s+(ceo|cto|cfo|boss|landlady|janitor|secretary)\b|\b(retired|retiree\w*|retraitée?s?|intérimaires?|stagiaires?|apprentie?s?)\b|[\p{Katakana}ー\p{Han}]{2,}で働",
+    ),
+    (
+        "income or money",
+        r"\b(garnish\w*|repossess\w*|pawn(ed|shop)|mutuelle|saisie sur salaire|allocations? (familiales|logement)|rsa|smicards?)\b|借家|大家(さん|は|が|の)|家賃|質屋|奨学金",
+    ),
+    (
         "contact",
         r"\b(phone|telephone|mobile|cell ?phone|fax|whatsapp|telegram|signal number|skype|extension \d+|ext\.? \d+|téléphone|portable|numéro de tél\w*|joindre au)\b|電話|携帯|ファックス|連絡先|内線",
     ),

@@ -16,9 +16,48 @@ fn fifty_kinds_in_three_languages_are_seen() {
     assert!(missed.is_empty(), "{} missed: {missed:#?}", missed.len());
 }
 
+/// Said by somebody who had not seen the rules; kinds of them were added since, so nothing is measured here.
+#[test]
+fn habits_beliefs_and_families_are_seen() {
+    for text in [
+        "overweight customer",
+        "he limps",
+        "she smokes",
+        "il fume",
+        "elle boit trop",
+        "the neighbour drinks",
+        "車椅子の客",
+        "生理痛で休む",
+        "不妊治療",
+        "アルコール依存",
+        "痛風の部長",
+        "il est croyant",
+        "son curé",
+        "il est de gauche",
+        "son divorce",
+        "うちの旦那は遅い",
+        "the orphan",
+        "adopted boy",
+        "孤児である",
+        "トヨタで働く",
+        "our ceo prefers tea",
+        "retired teacher",
+        "garnished wages",
+        "mutuelle du salarié",
+        "借家の大家",
+    ] {
+        assert!(first(text).is_some(), "{text}");
+    }
+}
+
 #[test]
 fn lessons_without_a_person_pass() {
     let lessons = [
+        "the job runs with priority; the orphaned process is killed",
+        "the job drinks the whole queue",
+        "à gauche, puis à droite du levier",
+        "adopter le format deux",
+        "主の鍵を消す",
         "Which lever opens the gate?",
         "pull the left lever twice",
         "deploy with the cache cold: run the warm-up job first",
