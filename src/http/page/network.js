@@ -142,12 +142,12 @@ export class NetworkView {
   // Keeps the moment of the slider to compare others with, or lets it go.
   #keepMoment(keeps) {
     const { past, entry } = this.#here();
-    this.#kept = keeps && entry ? { commit: entry.commit, name: past ? stamp(entry.at) : `now, ${stamp(entry.at)}` } : null;
+    this.#kept = keeps && entry ? { commit: entry.commit, name: `${past ? "" : "now, "}${stamp(entry.at)}, ${short(entry.commit)}` } : null;
     this.compare.setAttribute("aria-pressed", String(Boolean(this.#kept)));
     this.compare.textContent = this.#kept ? "Stop comparing" : "Compare with this";
     this.compared.hidden = !this.#kept;
     this.compared.textContent = this.#kept ? `compared with ${this.#kept.name}` : "";
-    if (this.#kept) this.#say("Choose the other moment in the history.");
+    this.#say(this.#kept ? "Choose the other moment in the history." : "");
   }
 
   // Reads the part of the network that is to be shown, and shows it.
