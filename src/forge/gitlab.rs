@@ -224,7 +224,8 @@ impl Forge for Gitlab {
             if state.as_deref() == Some("requested_changes") {
                 let told = system_note(&notes, &user, "requested changes");
                 let at = told.map(|note| note.created_at.clone()).unwrap_or_default();
-                reviews.push(verdict(user, Verdict::ChangesAsked, at, &versions));
+                let body = words_of(&notes, &user, &at);
+                reviews.push(Review { body, ..verdict(user, Verdict::ChangesAsked, at, &versions) });
             }
         }
         for note in notes.into_iter().filter(|note| !note.system && !marker::begins(marker::COMMENT_MARKER, &note.body))
@@ -304,6 +305,24 @@ fn system_note<'n>(notes: &'n [Note], user: &User, begins: &str) -> Option<&'n N
     notes.iter().rev().find(|note| note.system && by(note) && note.body.starts_with(begins))
 }
 
+/// Words that a reviewer submits with a verdict become a note beside it: the newest one by that person of the moment of the verdict.
+fn words_of(notes: &[Note], user: &User, at: &str) -> String {
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok().map(|time| time.as_second());
+    let Some(then) = time(at) else { return String::new() };
+    let is_of_then = |note: &&Note| {
+        !note.system
+            && note.author.as_ref().is_some_and(|author| author.username == user.username)
+            && time(&note.created_at).is_some_and(|made| made.abs_diff(then) <= limits::FORGE_SAME_MOMENT_SECONDS)
+            && !marker::begins(marker::COMMENT_MARKER, &note.body)
+    };
+    notes
+        .iter()
+        .filter(is_of_then)
+        .max_by_key(|note| time(&note.created_at))
+        .map(|note| note.body.clone())
+        .unwrap_or_default()
+}
+
 /// A verdict, for the commit that the merge request showed at that time. GitLab itself keeps no commit with it.
 fn verdict(user: User, verdict: Verdict, at: String, versions: &[Version]) -> Review {
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
@@ -325,6 +344,27 @@ fn verdict(user: User, verdict: Verdict, at: String, versions: &[Version]) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_come_with_a_verdict_are_its_reason() {
+        let note = |who: &str, body: &str, at: &str, system: bool| Note {
+            id: 1,
+            body: body.to_owned(),
+            author: Some(User { username: who.to_owned() }),
+            system,
+            created_at: at.to_owned(),
+        };
+        let notes = [
+            note("ann", "hello", "2026-01-01T09:00:00Z", false),
+            note("bob", "not mine", "2026-01-01T10:00:00Z", false),
+            note("ann", "no source for the bread", "2026-01-01T10:00:01.300Z", false),
+            note("ann", "requested changes", "2026-01-01T10:00:02Z", true),
+        ];
+        let ann = User { username: "ann".to_owned() };
+        assert_eq!(words_of(&notes, &ann, "2026-01-01T10:00:02Z"), "no source for the bread");
+        assert_eq!(words_of(&notes, &ann, "2026-01-01T11:00:00Z"), "");
+        assert_eq!(words_of(&notes, &ann, ""), "");
+    }
 
     #[test]
     fn an_approval_is_of_the_commit_that_was_shown_then() {

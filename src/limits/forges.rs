@@ -28,3 +28,5 @@ pub const FORGE_OPTION_CHARS: usize = 15_000;
 pub const FORGE_PARAGRAPHS: usize = 500;
 /// Requests that one command opens or updates without being told which: each is a page for a person to read.
 pub const FORGE_REQUESTS: usize = 100;
+/// Seconds between a verdict and the note with its words, where a forge keeps them apart: both come from one press of a button.
+pub const FORGE_SAME_MOMENT_SECONDS: u64 = 10;
