@@ -233,7 +233,7 @@ impl Cycle {
             return Ok(());
         }
         let _trunk = self.store.lock(LockName::Trunk)?;
-        self.change_wake("stimulus: taken back by hand", &mut |tree| {
+        self.change_wake("stimulus: taken back", &mut |tree| {
             let mut edits = Vec::new();
             for id in stimuli {
                 let entry = layout::queue_entry(id);
