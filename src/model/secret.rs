@@ -19,11 +19,12 @@ use super::ids::is_invisible;
 use super::plural::plural;
 use crate::limits;
 use encoding::encodings;
+use everyday::RULES;
 use form::{Alphabet, Form};
 pub use parts::Redaction;
-use rules::RULES;
 
 mod encoding;
+mod everyday;
 mod form;
 mod parts;
 mod placeholder;
@@ -120,6 +121,14 @@ impl Finder {
                 let from = start.saturating_sub(before);
                 let found = self.pattern(number, pattern).find(&text[from..text.len().min(end + AROUND)])?;
                 Some((from + found.start(), from + found.end()))
+            }
+            Form::Spoken(looks, pattern) => {
+                let begins = start == 0 || !(text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'_');
+                let value = begins.then(|| self.pattern(number, pattern).captures(&text[end..])).flatten()?.get(1)?;
+                let made = looks_made(value.as_bytes()) && !is_plain(value.as_bytes()) && looks.fits(value.as_bytes());
+                let next = text.get(end + value.end()).copied();
+                (made && !placeholder::is_placeholder(value.as_bytes(), next))
+                    .then_some((end + value.start(), end + value.end()))
             }
             Form::Doubtful(pattern) => {
                 let captures = self.pattern(number, pattern).captures(&text[end..])?;

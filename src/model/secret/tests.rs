@@ -182,6 +182,25 @@ fn what_only_looks_like_one_stays() {
 }
 
 #[test]
+fn secrets_in_everyday_words_go_and_sentences_about_them_stay() {
+    // The lists were written before the forms; the forms were chosen on the first alone.
+    let lists = [(include_str!("sentences/chosen.txt"), 29), (include_str!("sentences/held-out.txt"), 30)];
+    let secrets = Secrets::default();
+    for (list, floor) in lists {
+        let rows = list.lines().filter_map(|line| line.split_once('\t'));
+        let (told, others): (Vec<_>, Vec<_>) = rows.partition(|(label, _)| *label == "+");
+        let missed: Vec<_> = told.iter().filter(|(_, text)| secrets.redact(text) == *text).collect();
+        assert!(told.len() - missed.len() >= floor, "{missed:#?}");
+        let alarms: Vec<_> = others.iter().filter(|(_, text)| secrets.redact(text) != *text).collect();
+        assert!(alarms.is_empty(), "{alarms:#?}");
+    }
+    assert_eq!(
+        secrets.redact("パスワードは sakura99! です、login: admin / Sommer2027!, la contraseña es Gato*2027"),
+        "パスワードは [redacted:said] です、login: admin / [redacted:said], la contraseña es [redacted:said]"
+    );
+}
+
+#[test]
 fn known_values_are_found_in_every_encoding() {
     let value = "s\"cr ét/+1xyz";
     let secrets = Secrets::new(&[], &[value.to_owned(), "short".to_owned()]).unwrap();
