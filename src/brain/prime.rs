@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::graph::NodeIx;
+use crate::activation::graph::has_rule;
 use crate::activation::reading::{Role, is_statement};
 use crate::client::Client;
 use crate::cycle::network::TreeNetwork;
@@ -21,7 +22,7 @@ use crate::model::{Kind, Neuron, Origin, Stamp};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
 use crate::store::{CommitId, TreeId};
-use crate::text::talk::{ASKED, is_rule};
+use crate::text::talk::ASKED;
 use crate::text::tokens;
 use crate::wisdom::Counsel;
 
@@ -343,7 +344,7 @@ impl Brain {
             at: neuron.created_at,
             origin: tainted.then(|| neuron.origin.clone()),
             approved: false,
-            is_rule: is_rule(&neuron.concept),
+            is_rule: has_rule(neuron),
             code: Vec::new(),
         })
     }

@@ -111,6 +111,14 @@ impl Origin {
         self.labels().map(class)
     }
 
+    /// Whether a part of it came by a class, whether or not a person has approved it since.
+    pub fn came_by(&self, wanted: &str) -> bool {
+        let first = |label: &str| {
+            label.strip_prefix(APPROVED).and_then(|rest| rest.strip_prefix(':')).map(class) == Some(wanted)
+        };
+        self.labels().any(|label| class(label) == wanted || first(label))
+    }
+
     /// Whether a part of it is the wanted origin, or one below it: `hook:codex:ann` is of `hook:codex`, and of `hook`.
     pub fn is_of(&self, wanted: &Origin) -> bool {
         self == wanted || self.labels().any(|label| is_of(label, &wanted.0))

@@ -33,13 +33,12 @@ impl State {
         let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
         let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
         let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-        let rules = matches!(neuron.kind, Kind::Episodic | Kind::Semantic) && is_rule(&neuron.concept);
         Self(
             neuron.kind as u8
                 | there
                 | foreign
                 | if said { Self::SAID } else { 0 }
-                | if rules { Self::RULE } else { 0 },
+                | if has_rule(neuron) { Self::RULE } else { 0 },
         )
     }
 
@@ -68,6 +67,17 @@ impl State {
         Kind::ALL.get(usize::from(self.0 & 0x07)).copied().unwrap_or(Kind::ALL[0])
     }
 }
+
+/// Whether a memory has a rule for all that comes. What a coding agent answers in a session is none: a rule is a person's.
+pub(crate) fn has_rule(neuron: &Neuron) -> bool {
+    let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+    matches!(neuron.kind, Kind::Episodic | Kind::Semantic)
+        && (said || !neuron.origin.came_by(HOOK))
+        && is_rule(&neuron.concept)
+}
+
+/// The class of origins of what is said in sessions of coding agents.
+const HOOK: &str = "hook";
 
 /// What a node has beside its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod prefetch;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use columns::has_rule;
 pub(super) use columns::{Attributes, Row};
 pub use columns::{Columns, ColumnsBuf, ColumnsBuilder};
 pub use patch::{Change, Patch, PatchView};

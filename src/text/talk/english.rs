@@ -37,6 +37,45 @@ pub(super) const GUESSED: &str = "it that this he she there i they what which";
 pub(super) const TASKS: &str = "add fix commit undo redo run rerun go implement refactor rename remove delete drop update change move create make write \
     build install upgrade bump push merge rebase revert debug test deploy set replace extract split clean format lint check try retry continue \
     proceed start stop open close show print generate apply convert rewrite simplify finish squash cherry bisect inline wire hook";
+/// Verbs that are ordered for all that comes, if they have a thing of any kind and a manner: `Write docs in Markdown`.
+pub(super) const HABITS: &str = "write name format document test lint build deploy push merge commit create open run generate start log spell indent";
+/// Verbs of giving words a form, behind whose manner `the` may stand.
+pub(super) const FORMS: &str = "write name format document spell";
+/// Words that begin a manner.
+pub(super) const MANNERS: &str = "in with as by before after without on per";
+/// What stands before an object of its own kind.
+pub(super) const BEFORE_OBJECT: &str =
+    "the a an this that these those my our your his her its their all every each some any no both another";
+/// What stands before several things.
+pub(super) const BEFORE_THINGS: &str =
+    "several many few other others old new last first more two three four five recent long slow failed";
+/// Objects by themselves.
+pub(super) const OBJECT_PRONOUNS: &str = "me us him them everything everyone something anything sure";
+/// Words that open a clause of their own.
+pub(super) const SUBORDINATORS: &str = "that which who whom whose if whether because since when whenever where while until unless although \
+    though so as than what how why before after then but";
+/// Verbs that are finite wherever they have a subject.
+pub(super) const FINITE: &str = "is are was were isn aren wasn weren has had hasn haven hadn does did doesn didn can could will would won \
+    should shall may might must cannot couldn wouldn shouldn mustn";
+/// Verbs of one subject, and of what was.
+pub(super) const SINGULAR: &str = "have takes lives needs begins starts ends goes comes uses gets breaks fails works stays belongs contains \
+    holds means lasts costs requires expects depends sits stands lies says knows keeps gives makes runs brings happens becomes remains seems \
+    exists consists includes expires supports allows sends owns leads handles maintains matters relies refers ignores accepts rejects \
+    closes opens follows differs took went came got began broke became gave made crashed failed happened expired arrived left";
+/// Verbs of several subjects.
+pub(super) const PLURAL: &str = "have take live need begin start end go come use get break fail work stay belong contain hold mean last cost \
+    require expect depend sit stand lie say know keep give make run bring happen become remain seem exist consist include expire support \
+    allow send own lead handle maintain matter rely refer ignore accept reject close open follow differ sell point";
+/// Verbs of which no noun is made.
+pub(super) const NO_NOUNS: &str =
+    "add delete remove implement create install generate extract convert simplify apply undo write";
+/// Verbs that have two objects.
+pub(super) const GIVES: &str = "show write make set print send give tell";
+/// Words that may stand between an object and `the` of what follows.
+pub(super) const BETWEEN: &str = "in at on for with from to by about of into onto over under through per via and or nor not all both again \
+    too now today twice once first next last also just only instead across between inside outside against like during within without";
+/// Head nouns of the label of a rule.
+pub(super) const LABELS: &str = "rule rules policy policies convention conventions guideline guidelines";
 /// Words before the verb of a task.
 pub(super) const BEFORE_TASK: &str =
     "please now then ok okay and also can could you just first next let s lets us pls maybe so";
@@ -75,7 +114,7 @@ pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     (
         Courtesy::Acknowledgement,
         "you know what|guess what|i see|got it|makes sense|that makes sense|no problem|no worries|never mind|you are welcome|you re welcome|sounds good|well \
-         done|good job|take your time|no rush|my bad|one moment|waiting|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
+         done|good job|great job|great work|nice work|lgtm|looks good|looks good to me|looks great|looks fine|ship it|go ahead|do it|go for it|that works|works for me|take your time|no rush|my bad|one moment|waiting|really|is that so|of course|i agree|i know|go on|and you|that is right|that s right",
     ),
 ];
 
@@ -97,6 +136,10 @@ pub(super) const POLITE: [(Courtesy, &str); 4] = [
          lol haha hmm hm ah oh interesting impressive helpful useful welcome congratulations done agreed please glad happy",
     ),
 ];
+
+/// Names of those who are spoken to.
+pub(super) const ADDRESSED: &str =
+    "claude codex cursor copilot gemini chatgpt gpt agent assistant bot team folks guys all";
 
 /// Words that may stand around polite ones.
 pub(super) const AROUND: &str = "you so very much many a an lot lots for the your my that this it is was s re are i m am we all to too of and \
@@ -163,7 +206,8 @@ pub(super) fn opens(clause: &Clause<'_>) -> Option<Act> {
     }
     if clause.begins("i want you to|i would like you to|i d like you to|i need you to") {
         let verb = clause.words.iter().position(|word| *word == "to").map_or(0, |at| at + 1);
-        return Some(if keeps(clause, verb) { Act::Told } else { Act::Order });
+        let knows = clause.is(verb, "know") && clause.words.len() > verb + 3 && !clause.is(verb + 1, WH);
+        return Some(if knows || keeps(clause, verb) { Act::Told } else { Act::Order });
     }
     // `Marcus is allergic to what exactly`.
     let last = clause.words.len().saturating_sub(1 + usize::from(clause.words.last() == Some(&"exactly")));

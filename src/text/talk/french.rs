@@ -25,6 +25,20 @@ pub(super) const ORDERS: &str = "utilisez utiliser evitez eviter preferez";
 pub(super) const FORBIDS: &str = "ne jamais|toujours|ne pas|jamais de";
 /// Words that begin a rule wherever they stand.
 pub(super) const FROM_NOW: &str = "il faut|il ne faut|ne doit jamais|ne doivent jamais|doit toujours|doivent toujours|desormais|dorenavant|a partir de maintenant|a chaque fois|systematiquement";
+/// Verbs that have a subject before them.
+pub(super) const FINITE: &str = "est sont etait etaient sera seront ont avait avaient doit doivent peut peuvent prend prennent dure durent \
+    travaille travaillent habite habitent vit vivent vient viennent marche marchent tourne tournent reste restent contient contiennent \
+    utilise utilisent vaut coute coutent commence finit appartient demande demandent exige";
+/// Words that open a clause of their own.
+pub(super) const SUBORDINATORS: &str = "qui que ou comment pourquoi combien quel quelle quels quelles qu dont si quand lorsque parce car comme puis je j tu on nous vous il elle ils elles ce c";
+/// What stands before an object.
+pub(super) const ARTICLES: &str =
+    "le la les l un une mon ma mes notre nos ton ta tes cet cette ces tout tous toute toutes moi";
+/// Head nouns of the label of a rule.
+pub(super) const LABELS: &str = "regle regles consigne consignes convention conventions";
+/// Verbs that are ordered for all that comes, if they have a manner: `Écrire les messages en français`.
+pub(super) const HABITS: &str =
+    "ecrire ecris ecrivez rediger redigez nommer nommez formater formatez documenter documentez";
 /// What people do with code.
 pub(super) const TASKS: &str = "ajoute ajouter ajoutez corrige corriger corrigez lance lancer lancez relance relancer supprime supprimer supprimez \
     renomme renommer deplace deplacer cree creer installe installer pousse pousser fusionne fusionner annule annuler teste tester deploie deployer \
@@ -60,7 +74,7 @@ pub(super) const FORMULAS: [(Courtesy, &str); 4] = [
     ),
     (
         Courtesy::Acknowledgement,
-        "d accord|je vois|de rien|pas de probleme|pas de souci|ca marche|tres bien|c est bon|c est note|vraiment|je sais|bien sur|\
+        "d accord|je vois|de rien|pas de probleme|pas de souci|ca marche|tres bien|c est bon|c est parfait|vas-y|allez-y|c est note|vraiment|je sais|bien sur|\
          bien joue|tant pis|et toi|et vous|c est vrai",
     ),
 ];

@@ -5,13 +5,19 @@
 //! flow: a turn of a conversation → **talk** → perception (an episode without concepts), recall (no evidence), answers without a
 //! model (what is asked). Must not know what the brain knows.
 
+mod courtesy;
+mod echo;
 mod english;
 mod french;
+mod german;
 mod japanese;
 mod rule;
+mod spanish;
+mod statement;
 
 use std::borrow::Cow;
 
+pub use echo::{beside_nods, is_echo};
 pub use rule::{is_plan, is_rule, is_task};
 
 use super::date;
@@ -19,6 +25,8 @@ use super::language::{self, Language};
 use super::phrase::asks;
 use super::speaker;
 use super::surface::{fold, is_apostrophe, key};
+use rule::is_habit;
+use statement::states;
 
 /// How the source of what a person says in a conversation begins; its name follows.
 pub const ASKED: &str = "chat:";
@@ -290,8 +298,14 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     let rows: Vec<(&str, Vec<Token>)> = clauses(sentence).map(|clause| (clause, tokens(clause))).collect();
     let clauses: Vec<&(&str, Vec<Token>)> = rows.iter().filter(|(_, clause)| !clause.is_empty()).collect();
     let whole: Vec<Token> = clauses.iter().flat_map(|(_, clause)| clause).cloned().collect();
-    if let Some(courtesy) = courtesy(&whole, true) {
+    if let Some(courtesy) = courtesy::of(&whole, true) {
         return Heard::whole(Act::SmallTalk(courtesy), sentence);
+    }
+    // `lgtm, ship it`: each part is one.
+    let parts: Vec<Option<Courtesy>> = clauses.iter().map(|(_, clause)| courtesy::of(clause, false)).collect();
+    if parts.len() > 1 && !asks && parts.iter().all(Option::is_some) {
+        let found = parts.into_iter().flatten().min_by_key(|part| *part == Courtesy::Acknowledgement);
+        return Heard::whole(Act::SmallTalk(found.unwrap_or(Courtesy::Acknowledgement)), sentence);
     }
     if !asks && is_remark(&whole) {
         return Heard::whole(Act::SmallTalk(Courtesy::Acknowledgement), sentence);
@@ -303,16 +317,20 @@ fn heard(sentence: &str, fallback: Option<Language>) -> Heard {
     if let Some(told) = before_tag(sentence, &clauses, fallback).filter(|_| asks) {
         return told;
     }
-    let opening = |clause: &[Token]| opens(clause, language, period && !asks);
-    let opener = clauses.iter().enumerate().find_map(|(at, (_, clause))| Some((at, opening(clause)?)));
+    let opening = |clause: &(&str, Vec<Token>)| {
+        let act = opens(&clause.1, language, period && !asks)?;
+        // `Create permissions are granted by Olga`.
+        Some(if act == Act::Order && !asks && states(clause.0) { Act::Told } else { act })
+    };
+    let opener = clauses.iter().enumerate().find_map(|(at, clause)| Some((at, opening(clause)?)));
     // What follows the last comma of a question may be no more than `isn't it?`.
     let tag = clauses.len().checked_sub(1).filter(|last| asks && clauses[*last].1.len() > 3);
     let act = match opener {
         Some((_, Act::Told)) => Act::Told,
-        Some((_, Act::Order)) if is_standing(sentence) => Act::Told,
+        Some((_, Act::Order)) if is_standing(sentence) || is_habit(sentence) => Act::Told,
         Some((_, act)) => act,
         None if asks => Act::Question,
-        None => match courtesy(&whole, false) {
+        None => match courtesy::of(&whole, false) {
             Some(courtesy) => Act::SmallTalk(courtesy),
             None if clauses.len() == 1 && is_search(sentence, &whole, language) => Act::Question,
             None if whole.iter().enumerate().any(|(at, token)| token.says_something(at, language)) => Act::Told,
@@ -419,12 +437,7 @@ fn is_empty_word(word: &str, language: Option<Language>) -> bool {
         Some(language) => language::is_stop(word, Some(language)),
         None => language::is_stop(word, Some(Language::English)) || language::is_stop(word, Some(Language::French)),
     };
-    stop || is_of_talking(word) || is_polite(word)
-}
-
-fn is_polite(low: &str) -> bool {
-    let lists = [english::POLITE, french::POLITE];
-    lists.into_iter().flatten().any(|(_, words)| words.split_whitespace().any(|word| word == low))
+    stop || is_of_talking(word) || courtesy::is_polite(word)
 }
 
 fn tokens(text: &str) -> Vec<Token> {
@@ -459,12 +472,18 @@ const TIMES: &str = "today tonight tomorrow morning afternoon evening week weeke
     semaine mois avant";
 /// Words before which a sentence has not begun yet.
 const FILLERS: &str = "kindly so and but ok okay well hey hi hello please now also then oh um uh hmm actually btw just anyway sorry thanks \
-    alright again et mais alors donc bon ben bonjour bonsoir salut dis stp svp pardon euh sinon merci";
+    alright again et mais alors donc bonjour bonsoir salut stp svp pardon euh sinon merci";
+/// The same in French alone: names of people elsewhere.
+const FRENCH_FILLERS: &str = "bon ben dis";
 
 /// What a clause asks or orders by the way it begins, or that it tells to keep something in mind.
 fn opens(clause: &[Token], language: Option<Language>, period: bool) -> Option<Act> {
     let all: Vec<&str> = clause.iter().map(|token| token.low.as_str()).collect();
-    let skipped = all.iter().take_while(|word| FILLERS.split_whitespace().any(|filler| filler == **word)).count();
+    let is_filler = |word: &str| {
+        let has = |words: &str| words.split_whitespace().any(|filler| filler == word);
+        has(FILLERS) || language != Some(Language::English) && has(FRENCH_FILLERS)
+    };
+    let skipped = all.iter().take_while(|word| is_filler(word)).count();
     let begin = |at: usize| Clause { words: &all[at..], tokens: &clause[at..], period };
     let of = |clause: &Clause<'_>| {
         let english = || english::opens(clause);
@@ -533,45 +552,6 @@ fn asserts(clause: &[Token], is_before: bool) -> bool {
     };
     let subject = lists.into_iter().any(|list| list.split_whitespace().any(|word| word == first.low));
     subject && clause.len() > 3 && (1..clause.len()).any(|at| clause[at].says_something(at, None))
-}
-
-/// Which courtesy some words are, if they are nothing but polite. `only_formulas`: they are one formula as a whole.
-fn courtesy(tokens: &[Token], only_formulas: bool) -> Option<Courtesy> {
-    let all: Vec<&str> = tokens.iter().map(|token| token.low.as_str()).collect();
-    if all.is_empty() {
-        return Some(Courtesy::Acknowledgement);
-    }
-    let row = all.join(" ");
-    let formula =
-        |(courtesy, rows): &(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim()).then_some(*courtesy);
-    let exact = english::FORMULAS.iter().chain(&french::FORMULAS).find_map(formula);
-    // `Hi, how are you?`
-    let after_greeting = || {
-        let rest =
-            all.split_first().filter(|(first, _)| english::POLITE[0].1.split_whitespace().any(|w| w == **first))?;
-        let row = rest.1.join(" ");
-        let formula = |(_, rows): &&(Courtesy, &str)| rows.split('|').any(|formula| row == formula.trim());
-        english::FORMULAS.iter().find(formula).map(|(courtesy, _)| *courtesy)
-    };
-    let exact = exact.or_else(after_greeting);
-    if exact.is_some() || only_formulas {
-        return exact;
-    }
-    let polite = [english::POLITE, french::POLITE];
-    let of = |word: &str| {
-        let has = |list: &str| list.split_whitespace().any(|known| known == word);
-        polite.iter().flatten().find_map(|(courtesy, list)| has(list).then_some(*courtesy))
-    };
-    let fills = |word: &str| [english::AROUND, french::AROUND].iter().any(|l| l.split_whitespace().any(|w| w == word));
-    let found: Vec<Courtesy> = all.iter().filter_map(|word| of(word)).collect();
-    let first = found.iter().copied().find(|courtesy| *courtesy != Courtesy::Acknowledgement);
-    let kind = first.or_else(|| found.first().copied())?;
-    if all.iter().all(|word| of(word).is_some() || fills(word)) {
-        return Some(kind);
-    }
-    // `Hello Anna`: what follows a greeting, thanks or farewell is who is meant.
-    let greeted = all.len() <= 3 && of(all[0]).is_some_and(|courtesy| courtesy != Courtesy::Acknowledgement);
-    (greeted && tokens[1..].iter().all(|token| token.capital || of(&token.low).is_some())).then_some(kind)
 }
 
 #[cfg(test)]

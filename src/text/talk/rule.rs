@@ -1,8 +1,10 @@
 //! Rules, tasks and plans: sentences that say how things are to be done from now on, or now, or what somebody is about to do; told apart from
 //! sentences that happen to have the same words.
 
+use super::super::date;
 use super::super::surface::fold;
-use super::{Act, act, english, french, japanese, tokens};
+use super::statement::{Piece, pieces, states};
+use super::{Act, act, courtesy, english, french, german, japanese, spanish, tokens};
 use crate::limits;
 use crate::text::phrase::asks;
 use crate::text::sentences;
@@ -22,6 +24,9 @@ fn rules(sentence: &str) -> bool {
     if asks(sentence) {
         return false;
     }
+    if is_labelled(sentence) || is_choice(sentence) || is_habit(sentence) {
+        return true;
+    }
     let row: Vec<String> = tokens(sentence).into_iter().map(|token| token.low).collect();
     let start = row.iter().position(|word| !has(english::BEFORE_RULE, word) && !has(french::BEFORE_RULE, word));
     let row = &row[start.unwrap_or(row.len())..];
@@ -32,17 +37,115 @@ fn rules(sentence: &str) -> bool {
     // An order to somebody who is not there: the beginning has no subject.
     let orders = has(english::ORDERS, first) || has(french::ORDERS, first);
     if orders || starts(row, english::FORBIDS) || starts(row, french::FORBIDS) {
-        return row.len() > 2;
+        // `Use the new client here` is said for once.
+        return row.len() > 2 && !(orders && row.iter().any(|word| has("here now", word)));
     }
+    let is_hers = row[0] == "we" && (starts(row, "we don t") || starts(row, "we do not"));
+    if is_hers && row.iter().skip(3).take(1).any(|verb| verb == "use" || has(english::TASKS, verb)) {
+        return true;
+    }
+    if stands_in_german(row) || stands_in_spanish(row) {
+        return true;
+    }
+    let is_resolved = starts(row, "let s") || starts(row, "let us");
     row.iter().enumerate().any(|(at, word)| {
         let (before, after) =
             (at.checked_sub(1).map(|at| row[at].as_str()), row.get(at + 1).map_or("", String::as_str));
         if has("always never", word) {
-            let told = before.is_none_or(|before| has(english::OF_A_RULE, before));
+            let told = is_resolved && at == 2 || before.is_none_or(|before| has(english::OF_A_RULE, before));
             return told && !after.is_empty() && !has(english::HAPPENED, after);
         }
         has("must shall", word) && before.is_some_and(|before| !has(english::GUESSED, before)) && !has("have be", after)
     })
+}
+
+/// `Rule: every PR has a note`, `La règle d'équipe : …`: a label that says what follows it.
+fn is_labelled(sentence: &str) -> bool {
+    const MOST: usize = 5;
+    let Some((label, rest)) = sentence.split_once(':') else { return false };
+    let label: Vec<String> = tokens(label).into_iter().map(|token| token.low).collect();
+    let is_head =
+        |word: Option<&String>, lists: &[&str]| word.is_some_and(|word| lists.iter().any(|list| has(list, word)));
+    let first = label.iter().find(|word| !has("la le les el los las notre nos nuestra", word));
+    let says =
+        |word: &String| [english::FINITE, english::SINGULAR, english::BETWEEN].iter().any(|list| has(list, word));
+    label.len() <= MOST
+        && !label.iter().any(says)
+        && tokens(rest).len() > 2
+        && (is_head(label.last(), &[english::LABELS, german::LABELS, french::LABELS, spanish::LABELS])
+            || is_head(first, &[french::LABELS, spanish::LABELS]))
+}
+
+/// `Spaces, not tabs.`: one kind of things, not another.
+fn is_choice(sentence: &str) -> bool {
+    let words = pieces(sentence);
+    let [one, not, other] = words.as_slice() else { return false };
+    let is_kind = |word: &Piece| {
+        word.low.ends_with('s') && word.low.len() > 3 && !word.is_code && !date::is_date(word.low.trim_end_matches('s'))
+    };
+    one.ends && not.low == "not" && is_kind(one) && is_kind(other) && !other.capital
+}
+
+/// An order that holds for all that comes, by its form: things of any kind and how they are done (`Write docs in British English.`), or what is to
+/// be done no more (`Stop using moment.js`).
+pub(super) fn is_habit(sentence: &str) -> bool {
+    let words = pieces(sentence);
+    let skipped = words.iter().take_while(|word| has("please svp bitte", &word.low)).count();
+    let words = &words[skipped.min(words.len())..];
+    let low = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| word.low.as_str());
+    let ends = |at: usize| words.get(at).is_none_or(|word| word.ends);
+    if states(sentence) {
+        return false;
+    }
+    let is_specific = |word: &Piece| {
+        let is_name = word.raw.chars().filter(|c| c.is_alphabetic()).count() > 2 && word.is_code;
+        is_name || has("this that these those here now it them", &word.low)
+    };
+    if has("stop quit", low(0)) {
+        let is_doing = low(1).ends_with("ing") && low(1).len() > 4;
+        return is_doing && words.len() > 2 && (low(1) == "using" || !has(english::BEFORE_OBJECT, low(2)));
+    }
+    if has("arrete arretez cesse cessez", low(0)) {
+        return has("d de", low(1)) && words.len() > 3 && low(2).ends_with('r');
+    }
+    let (in_english, in_french) = (has(english::HABITS, low(0)), has(french::HABITS, low(0)));
+    let manner = (1..words.len()).take_while(|at| *at == 1 || !ends(at - 1)).find(|at| {
+        in_english && has(english::MANNERS, low(*at))
+            || in_french && has("en avec sans avant apres comme par", low(*at))
+    });
+    let Some(manner) = manner.filter(|at| !ends(*at)) else { return false };
+    let rest = &words[manner + 1..];
+    let Some(next) = rest.first() else { return false };
+    if words[1..manner].iter().any(is_specific) || rest.iter().any(is_specific) {
+        return false;
+    }
+    if in_french {
+        return manner > 1 && has("les des nos la le", low(1));
+    }
+    if low(manner) == "on" {
+        return next.low.strip_suffix('s').is_some_and(date::is_date);
+    }
+    let is_bare = manner > 1 && words[1..manner].iter().all(|word| !has(english::BEFORE_OBJECT, &word.low));
+    let is_word = next.raw.chars().any(char::is_alphabetic);
+    let is_any = !has(english::BEFORE_OBJECT, &next.low)
+        || has("every each", &next.low)
+        || has(english::FORMS, low(0)) && has("the their its", &next.low);
+    is_bare && is_word && is_any
+}
+
+fn stands_in_german(row: &[String]) -> bool {
+    let is_infinitive = |word: &String| word.ends_with("en") && word.len() > 4;
+    let happened = row.iter().any(|word| has(german::HAPPENED, word)) || has(german::SUBJECTS, &row[0]);
+    !happened && row.len() > 2 && says(row, german::STANDING) && row.last().is_some_and(is_infinitive)
+}
+
+fn stands_in_spanish(row: &[String]) -> bool {
+    let stands = |at: usize| {
+        let next = row.get(at + 1).map_or("", String::as_str);
+        let orders = at == 0 || has("en con", next) || at == 1 && row[0] == "usa";
+        has("siempre nunca jamas", &row[at]) && orders && !next.is_empty() && !has(spanish::HAPPENED, next)
+    };
+    (0..row.len()).any(stands) && row.len() > 2
 }
 
 /// Whether a text does no more than to give tasks to somebody who works on something: `commit this`, `Corrige le test`, `テストを直して`. Among
@@ -50,6 +153,7 @@ fn rules(sentence: &str) -> bool {
 pub fn is_task(text: &str) -> bool {
     let parts = sentences(text);
     let is_one = |part: &str| {
+        let part = after_courtesy(part);
         let words: Vec<String> = tokens(part).into_iter().map(|token| token.low).collect();
         let first = words.iter().find(|word| !english::BEFORE_TASK.split(' ').any(|before| before == *word));
         // `same for the other file`, `do it like in cart.rs`
@@ -58,12 +162,20 @@ pub fn is_task(text: &str) -> bool {
         let is_verb = |verbs: &str| first.is_some_and(|first| verbs.split_whitespace().any(|verb| verb == first));
         let ends = part.trim_end_matches(['。', '！', '.', '!']);
         again
-            || is_verb(english::TASKS)
-            || is_verb(french::TASKS)
+            || (is_verb(english::TASKS) || is_verb(french::TASKS)) && !states(part) && !is_habit(part)
             || japanese::TASKS.split(' ').any(|end| ends.ends_with(end))
     };
     let words: usize = parts.iter().map(|part| tokens(part).len()).sum();
     !parts.is_empty() && words <= TASK_WORDS && !super::is_standing(text) && parts.iter().all(|part| is_one(part))
+}
+
+/// A sentence without the courtesies before what it is for: `looks good, merge it`.
+fn after_courtesy(sentence: &str) -> &str {
+    let polite = |before: &str| courtesy::of(&tokens(before), false).is_some();
+    match sentence.split_once(", ").filter(|(before, after)| !after.trim().is_empty() && polite(before)) {
+        Some((_, after)) => after_courtesy(after),
+        None => sentence,
+    }
 }
 
 /// Words of a text that only gives tasks, at most: a longer one says why.
