@@ -256,10 +256,13 @@ fn hook_never_blocks_a_client_and_tells_a_person_what_is_wrong() {
         (vec!["hook", "claude-code"], "{}", "name one event"),
         (vec!["hook", "claude-code", "Stop"], "", "standard input"),
         (vec!["hook", "gemini", "AfterAgent"], "[1]", "no object"),
+        (vec!["hook", "emacs", "Stop"], "{}", "claude-code"),
     ] {
         let answer = brain.brain_with(&args, input.as_bytes()).exits(1);
         assert!(answer.err.contains(why) && answer.out.is_empty(), "{answer}");
     }
+    // A hook of git that this program does not know is nobody's fault.
+    brain.brain(&["hook", "post-index-change", "1"]).exits(0);
     // What fails inside is in the log.
     hook(&brain, "claude-code", "Stop", &said("/no/such/transcript.jsonl"));
     settled(&brain);
@@ -465,4 +468,82 @@ fn agent_that_repeats_a_memory_or_says_what_it_will_do_leaves_no_memory() {
     ] {
         assert!(!told.iter().any(|text| text.starts_with(gone)), "{gone}: {told:?}");
     }
+}
+
+/// What is said in a session of Claude Code, turn by turn: a person's words, and an agent's.
+fn session(brain: &Sandbox, name: &str, turns: &[(&str, &str)]) {
+    let lines = turns.iter().enumerate().map(|(at, (asked, answered))| {
+        let moment = |second: usize| format!("2026-01-26T14:{at:02}:{second:02}Z");
+        line("user", asked, &moment(0)) + &line("assistant", answered, &moment(30))
+    });
+    let transcript = brain.file(&format!("{name}.jsonl"), lines.collect::<String>());
+    let said = json!({"session_id": name, "transcript_path": transcript, "cwd": "."});
+    hook(brain, "claude-code", "Stop", &said);
+    settled(brain);
+}
+
+#[test]
+fn statements_that_begin_with_a_verb_are_kept_as_memories() {
+    let brain = Sandbox::new();
+    let turns = [
+        ("Merge commits are forbidden on main.", "Okay."),
+        ("Ben is the release manager.", "Okay."),
+        ("Write docs in British English.", "Okay."),
+        ("Write a test for the parser.", "Okay."),
+        ("hi claude, good morning", "Good morning!"),
+        ("lgtm, ship it", "Done."),
+    ];
+    session(&brain, "s1", &turns);
+    for (question, told) in [("merge commits", "forbidden on main"), ("who is the release manager", "Ben is")] {
+        let found = brain.brain(&["recall", question]).exits(0).out;
+        assert!(found.contains(told), "{question}: {found}");
+    }
+    let prime = brain.brain(&["prime", "--client", "claude-code"]).exits(0).out;
+    let rules = prime.split("## Rules").nth(1).unwrap_or_default().split("##").next().unwrap();
+    assert!(rules.contains("British English") && !rules.contains("Ben is"), "{prime}");
+    let all: Vec<String> = memories(&brain).into_iter().map(|(_, text)| text).collect();
+    assert!(!all.iter().any(|text| text.starts_with("hi claude") || text.starts_with("lgtm")), "{all:?}");
+    assert!(!brain.brain(&["recall", "test for the parser"]).exits(0).out.contains("Write a test"));
+}
+
+#[test]
+fn echo_of_an_agent_is_not_kept_and_a_newer_memory_goes_with_the_older_one() {
+    let brain = Sandbox::new();
+    let turns = [
+        ("Our CI is Jenkins.", "Noted: CI is Jenkins."),
+        ("We use Postgres 14 on db1, port 5433.", "Noted: the shop uses Postgres 14 on db1, port 5433."),
+        ("we switched from Jenkins to GitHub Actions", "Understood."),
+        ("Why did the export fail?", "The export failed because the disk of the runner was full."),
+    ];
+    session(&brain, "s1", &turns);
+    let all: Vec<String> = memories(&brain).into_iter().map(|(_, text)| text).collect();
+    assert!(!all.iter().any(|text| text.starts_with("Noted")), "{all:?}");
+    assert!(all.iter().any(|text| text.contains("disk of the runner")), "{all:?}");
+    let asked = json!({"prompt": "which CI do we use?", "session_id": "x", "cwd": "."});
+    let shown = hook(&brain, "claude-code", "UserPromptSubmit", &asked);
+    let (new, old) = (shown.find("GitHub Actions"), shown.find("CI is Jenkins"));
+    assert!(new.is_some() && new < old, "{shown}");
+    // A correction leaves nothing of what it corrects.
+    let id = brain.json(&["recall", "which Postgres"])["results"][0]["id"].as_str().unwrap().to_owned();
+    remember(&brain, "We use Postgres 16 on db1, port 5433.", Some(&id));
+    let found = brain.brain(&["recall", "which Postgres"]).exits(0).out;
+    assert!(found.contains("Postgres 16") && !found.contains("Postgres 14"), "{found}");
+}
+
+#[test]
+fn answer_of_an_agent_is_no_rule() {
+    let brain = Sandbox::new();
+    let turns = [
+        (
+            "We moved to Fly.io, app shop-fly.",
+            "I changed the script, so from now on deploys go to shop-fly with the flag remote-only.",
+        ),
+        ("Never push to main.", "Okay."),
+    ];
+    session(&brain, "s1", &turns);
+    brain.brain(&["approve", "--origin", "hook:claude-code"]).exits(0);
+    let prime = brain.brain(&["prime"]).exits(0).out;
+    let rules = prime.split("## Rules").nth(1).unwrap_or_default().split("##").next().unwrap();
+    assert!(rules.contains("Never push to main") && !rules.contains("remote-only"), "{prime}");
+    assert!(prime.contains("remote-only"), "{prime}");
 }

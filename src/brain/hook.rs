@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::receive::{self, HookAnswer};
 use super::{Brain, BrainError, World};
+use crate::client::Client;
 use crate::cycle::admission::secrets::added;
 use crate::cycle::doorbell::{self, belled};
 use crate::cycle::file::{Content, Finding, Level, dangling, examine, examine_place, is_ours, targets};
@@ -39,6 +40,15 @@ pub struct HooksAnswer {
 }
 
 impl Brain {
+    /// Whether a hook is meant for a coding agent: by its name, which no hook of git has, or by an event that only coding agents have.
+    pub fn is_client(name: &str, arguments: &[String]) -> bool {
+        let is_known = |event: &str| Client::ALL.iter().any(|client| client.events().contains(&event));
+        // In small letters an event may as well be a branch.
+        let is_event = |event: &str| is_known(event) && event.contains(char::is_uppercase);
+        let is_ours = [RING, WAKE, super::capture::CAPTURE].contains(&name) || HookName::parse(name).is_some();
+        name.parse::<Client>().is_ok() || !is_ours && matches!(arguments, [event] if is_event(event))
+    }
+
     /// Does what git's hook NAME is for. An unknown name, and a repository without a brain, are nobody's fault: exit 0.
     pub fn hook(dir: &Path, world: World, name: &str, arguments: &[String]) -> Result<HookAnswer, BrainError> {
         match HookName::parse(name) {

@@ -42,6 +42,7 @@ mod models;
 mod moment;
 mod moving;
 mod name;
+mod newer;
 mod outcome;
 mod picture;
 mod pr;

@@ -44,7 +44,7 @@ fn hooked(answer: &HooksAnswer) -> String {
 }
 
 pub(super) fn hook(session: &Session, args: &args::Hook) -> Done {
-    if Brain::is_client(&args.name) {
+    if Brain::is_client(&args.name, &args.args) {
         return super::client::hook(session, args);
     }
     let answer = Brain::hook(&session.dir, session.world.clone(), &args.name, &args.args)?;

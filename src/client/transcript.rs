@@ -33,7 +33,8 @@ pub struct Turn {
 }
 
 /// Parts that clients put into the words of a person.
-const WRAPPED: [&str; 14] = [
+const WRAPPED: [&str; 15] = [
+    "user-memory-input",
     "system-reminder",
     "environment_context",
     "user_instructions",
@@ -49,6 +50,8 @@ const WRAPPED: [&str; 14] = [
     "bash-stderr",
     "user_shell_command",
 ];
+/// How the names of parts begin that editors put there: a file that is open, lines that are selected, faults that they show.
+const OF_EDITORS: &str = "<ide_";
 /// Beginnings of what looks like words of a person and is the client's.
 const OF_THE_CLIENT: [&str; 7] = [
     "[Request interrupted",
@@ -231,6 +234,12 @@ fn unwrapped(text: &str) -> String {
             text.replace_range(start..end, "");
         }
     }
+    while let Some(start) = text.find(OF_EDITORS) {
+        let name = text[start + 1..].split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+        let close = format!("</{name}>");
+        let end = text[start..].find(&close).map_or(text.len(), |at| start + at + close.len());
+        text.replace_range(start..end, "");
+    }
     text
 }
 
@@ -335,6 +344,22 @@ mod tests {
         assert_eq!(said(Client::Gemini, gemini).len(), 2);
         let lines = r#"{"type":"user","content":"We use pnpm."}"#;
         assert_eq!(said(Client::Gemini, lines).len(), 1);
+    }
+
+    #[test]
+    fn parts_that_editors_add_are_no_words_of_a_person() {
+        let parts = [
+            "<ide_opened_file>The user opened the file /x/y.py in the IDE.</ide_opened_file>",
+            "<ide_selection path=\"a.py\">The user selected the lines 1 to 3:\nsecret_rate = 0.07\n</ide_selection>",
+            "<user-memory-input>always use tabs</user-memory-input>",
+            "Our mobile app is written in Kotlin.<ide_diagnostics>x < y",
+        ];
+        let parts: Vec<Value> = parts.iter().map(|text| serde_json::json!({"type": "text", "text": text})).collect();
+        let line = serde_json::json!({"type": "user", "message": {"role": "user", "content": parts}}).to_string();
+        assert_eq!(
+            said(Client::ClaudeCode, &line),
+            [(Said::Person, "Our mobile app is written in Kotlin.".to_owned())]
+        );
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod tests;
 mod wave;
 
 pub use closeness::{CLOSE, closeness};
+pub use newest::names_change;
 use serde::Serialize;
 
 use super::graph::NodeIx;

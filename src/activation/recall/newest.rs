@@ -12,6 +12,7 @@ use super::{Evidence, Method, Trust};
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Index, Told};
 use crate::activation::reading::{ASKS, CAPITAL, CHANGED, CONTENT, OWNER};
+use crate::model::NeuronId;
 use crate::text::Language;
 use crate::text::change::{self, Change};
 
@@ -143,6 +144,17 @@ pub(super) fn newest_first(
         }
     }
     *found = order.into_iter().map(|at| found[at]).collect();
+}
+
+/// Whether a newer memory says by its words that what an older one says changed, whatever was asked.
+pub fn names_change(index: &Index<'_>, older: &NeuronId, newer: &NeuronId) -> bool {
+    let most = Method::default().brief;
+    let wanted = Wanted { stems: &[], names: &|_| false };
+    let told = |id: &NeuronId| index.graph.find(id).and_then(|node| Some((node, index.told(node, most)?)));
+    let (Some((_, older)), Some((node, newer))) = (told(older), told(newer)) else { return false };
+    older.created < newer.created
+        && index.says_change(node, most)
+        && says_change(&Memory::new(older, &wanted), &Memory::new(newer, &wanted), &wanted)
 }
 
 /// Whether two statements are one but for a value: the same words around it, of the same speaker.
