@@ -130,9 +130,21 @@ fn a_secret_in_other_letters_is_a_secret() {
 #[test]
 fn looking_takes_time_by_length_alone() {
     let secrets = Secrets::default();
-    for part in
-        ["-----BEGIN PRIVATE KEY-----", "eyJ", "ghp_aB3dE5", "sk-", "://a:", "token=", "AKIA", "１", "pat", ":AA"]
-    {
+    for part in [
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ",
+        "ghp_aB3dE5",
+        "sk-",
+        "://a:",
+        "token=",
+        "AKIA",
+        "１",
+        "pat",
+        ":AA",
+        "the key for ",
+        "user ",
+        "secret: ",
+    ] {
         let long = part.repeat(400_000 / part.len());
         let _ = secrets.find(long.as_bytes());
     }

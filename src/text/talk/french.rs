@@ -39,6 +39,8 @@ pub(super) const LABELS: &str = "regle regles consigne consignes convention conv
 /// Verbs that are ordered for all that comes, if they have a manner: `Écrire les messages en français`.
 pub(super) const HABITS: &str =
     "ecrire ecris ecrivez rediger redigez nommer nommez formater formatez documenter documentez";
+/// Beginnings of what is to be done no more.
+pub(super) const STOPS: &str = "arrete arretez cesse cessez";
 /// What people do with code.
 pub(super) const TASKS: &str = "ajoute ajouter ajoutez corrige corriger corrigez lance lancer lancez relance relancer supprime supprimer supprimez \
     renomme renommer deplace deplacer cree creer installe installer pousse pousser fusionne fusionner annule annuler teste tester deploie deployer \

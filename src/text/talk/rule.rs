@@ -78,6 +78,9 @@ fn is_labelled(sentence: &str) -> bool {
 
 /// `Spaces, not tabs.`: one kind of things, not another.
 fn is_choice(sentence: &str) -> bool {
+    if sentence.split_whitespace().take(4).count() != 3 {
+        return false;
+    }
     let words = pieces(sentence);
     let [one, not, other] = words.as_slice() else { return false };
     let is_kind = |word: &Piece| {
@@ -89,8 +92,18 @@ fn is_choice(sentence: &str) -> bool {
 /// An order that holds for all that comes, by its form: things of any kind and how they are done (`Write docs in British English.`), or what is to
 /// be done no more (`Stop using moment.js`).
 pub(super) fn is_habit(sentence: &str) -> bool {
+    let polite = "please svp bitte";
+    let begins = |word: &str| {
+        let low = fold(&word.to_lowercase());
+        let low = low.trim_matches(|c: char| !c.is_alphanumeric());
+        [polite, STOPS, french::STOPS, english::HABITS, french::HABITS].iter().any(|list| has(list, low))
+    };
+    // Most sentences begin with another word: they are looked at no further.
+    if !sentence.split_whitespace().next().is_some_and(begins) {
+        return false;
+    }
     let words = pieces(sentence);
-    let skipped = words.iter().take_while(|word| has("please svp bitte", &word.low)).count();
+    let skipped = words.iter().take_while(|word| has(polite, &word.low)).count();
     let words = &words[skipped.min(words.len())..];
     let low = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| word.low.as_str());
     let ends = |at: usize| words.get(at).is_none_or(|word| word.ends);
@@ -101,11 +114,11 @@ pub(super) fn is_habit(sentence: &str) -> bool {
         let is_name = word.raw.chars().filter(|c| c.is_alphabetic()).count() > 2 && word.is_code;
         is_name || has("this that these those here now it them", &word.low)
     };
-    if has("stop quit", low(0)) {
+    if has(STOPS, low(0)) {
         let is_doing = low(1).ends_with("ing") && low(1).len() > 4;
         return is_doing && words.len() > 2 && (low(1) == "using" || !has(english::BEFORE_OBJECT, low(2)));
     }
-    if has("arrete arretez cesse cessez", low(0)) {
+    if has(french::STOPS, low(0)) {
         return has("d de", low(1)) && words.len() > 3 && low(2).ends_with('r');
     }
     let (in_english, in_french) = (has(english::HABITS, low(0)), has(french::HABITS, low(0)));
@@ -132,6 +145,9 @@ pub(super) fn is_habit(sentence: &str) -> bool {
         || has(english::FORMS, low(0)) && has("the their its", &next.low);
     is_bare && is_word && is_any
 }
+
+/// Beginnings of what is to be done no more.
+const STOPS: &str = "stop quit";
 
 fn stands_in_german(row: &[String]) -> bool {
     let is_infinitive = |word: &String| word.ends_with("en") && word.len() > 4;
