@@ -619,7 +619,8 @@ fn an_agents_run_that_started_long_ago_sets_nothing_back() {
         changed.lines().map(content).collect::<Vec<_>>()
     };
     let own = files(&run);
-    let edits: Vec<(&str, Option<&str>)> = own.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
+    let edits: Vec<(&str, Option<&str>)> =
+        own.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
     let (wake, message) = (world.tip("a", "wake"), world.git("a", &["log", "-1", "--format=%B", &run]));
     let scribe = [("GIT_AUTHOR_NAME", "scribe"), ("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid")];
     let forged = world.commit("a", &wake, &[&wake], &edits, &message, &scribe);
@@ -632,7 +633,8 @@ fn an_agents_run_that_started_long_ago_sets_nothing_back() {
     // An agent's hand is an agent's, as author as well as committer, whatever the case of its address.
     let weight = world.path_of("a", "wake", "/tea.json");
     let other = world.git("a", &["show", &format!("wake:{weight}")]).replace("5000", "1") + "\n";
-    for hand in [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_EMAIL", "SCRIBE@Git-Brain.Invalid.")] {
+    for hand in [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_EMAIL", "SCRIBE@Git-Brain.Invalid.")]
+    {
         let forged = world.commit("a", &wake, &[&wake], &[(&weight, Some(&other))], "tidy\n", &[hand]);
         refused(&world, "an agent's hand", &forged, "wake", "and has no record of a run");
     }

@@ -152,7 +152,16 @@ impl Brain {
         let incoming = Vec::new();
         let salience_then = neuron.salience_at(Stamp::from_unix(self.cycle.store.commit(at)?.at));
         let path = layout::neuron(&id);
-        Ok(Some(NeuronView { at: at.to_string(), path, salience_now, salience_then, incoming, concepts, neuron, history }))
+        Ok(Some(NeuronView {
+            at: at.to_string(),
+            path,
+            salience_now,
+            salience_then,
+            incoming,
+            concepts,
+            neuron,
+            history,
+        }))
     }
 
     /// The same with the connections of others that lead to it, as the index of that commit has them.

@@ -179,8 +179,7 @@ impl Cycle {
         } else {
             let options = Options::default();
             let policy = self.shared.policy.settings.merge.of_a_night();
-            let outcome =
-                settled(self.merge_trees_by(&policy, prepared.snapshot_tree, left, squashed, options)?)?;
+            let outcome = settled(self.merge_trees_by(&policy, prepared.snapshot_tree, left, squashed, options)?)?;
             writer.network_beside(writer.edit(Some(left), edits_of(&outcome))?, squashed)?
         };
         let newest = self.newest_run(wake)?.into_iter().chain([prepared.run.clone()]).max();
