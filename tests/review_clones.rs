@@ -90,7 +90,7 @@ fn of_two_decisions_on_one_run_the_first_at_the_remote_stands() {
 /// The decision reached the others before it was carried out: as when its machine was cut off, and two bots then carry it out.
 #[test]
 fn one_decision_that_two_machines_carry_out_teaches_once() {
-    for decision in 0..DECISIONS.len() {
+    for (decision, known) in DECISIONS.iter().enumerate() {
         let (world, branches) = waiting_everywhere(false, true, &["a", "b", "c"], 1);
         decide(&world, "a", &branches[0], decision);
         world.git("a", &["push", "-q", "origin", "refs/brain/reviews"]);
@@ -101,7 +101,7 @@ fn one_decision_that_two_machines_carry_out_teaches_once() {
         landed(&world, "c", 0, decision, "carried out twice");
         let (run, ledger) = (branches[0].rsplit('/').next().unwrap(), world.json("c", &["ledger"]));
         let lessons = ledger["entries"].as_array().unwrap().iter().filter(|entry| entry["judged"] == run).count();
-        assert_eq!(lessons, 1, "{:?}: {ledger}", DECISIONS[decision]);
+        assert_eq!(lessons, 1, "{known:?}: {ledger}");
         let decided = world.json("b", &["review", "--decided"]);
         assert_eq!(decided["decisions"][0]["stands"], true, "{decided}");
     }
@@ -129,26 +129,24 @@ fn nights_between_decisions_stop_no_machine() {
 fn of_three_decisions_on_one_run_the_first_at_the_remote_stands() {
     for first in 0..DECISIONS.len() {
         let (named, machines) = [(true, &["a", "b", "c"][..]), (false, &["a", "b", "c", "d"])][first % 2];
-        {
-            let (world, branches) = waiting_everywhere(true, named, machines, DECISIONS.len());
-            for (run, branch) in branches.iter().enumerate() {
-                decide(&world, "a", branch, first);
-                decide(&world, "b", branch, 0);
-                machines[2..].iter().for_each(|name| decide(&world, name, branch, run));
-            }
-            machines.iter().chain(machines).for_each(|name| drop(world.sync(name)));
-            world.same(machines);
-            for (run, branch) in branches.iter().enumerate() {
-                landed(&world, "c", run, first, &format!("{named} {branch}, then {:?}", DECISIONS[run]));
-                let run_id = branch.rsplit('/').next().unwrap();
-                let decided = world.json("c", &["review", "--decided"]);
-                let stands = decided["decisions"]
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .any(|one| one["run"] == run_id && one["stands"] == true);
-                assert!(stands, "{first} {run} {named}: {decided}");
-            }
+        let (world, branches) = waiting_everywhere(true, named, machines, DECISIONS.len());
+        for (run, branch) in branches.iter().enumerate() {
+            decide(&world, "a", branch, first);
+            decide(&world, "b", branch, 0);
+            machines[2..].iter().for_each(|name| decide(&world, name, branch, run));
+        }
+        machines.iter().chain(machines).for_each(|name| drop(world.sync(name)));
+        world.same(machines);
+        for (run, branch) in branches.iter().enumerate() {
+            landed(&world, "c", run, first, &format!("{named} {branch}, then {:?}", DECISIONS[run]));
+            let run_id = branch.rsplit('/').next().unwrap();
+            let decided = world.json("c", &["review", "--decided"]);
+            let stands = decided["decisions"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|one| one["run"] == run_id && one["stands"] == true);
+            assert!(stands, "{first} {run} {named}: {decided}");
         }
     }
 }
