@@ -57,6 +57,7 @@ mod hostile_text;
 mod in_repo;
 mod incidents;
 mod inhibition;
+mod init_team;
 mod integrity;
 mod integrity_chat;
 mod integrity_cli;

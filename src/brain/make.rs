@@ -66,12 +66,11 @@ impl Brain {
             false => brain.run(&RunBounds::default(), &mut |_| {})?,
         };
         let mut notes = Vec::new();
-        if request.in_repo && !made.adopted && brain.cycle.store.has_remote()? {
-            notes.push(
-                "the remote had no brain when it was last fetched. If your team has one there, take that: `git branch -D brain/main brain/wake`, \
-                 `git fetch`, and this command again"
-                    .to_owned(),
-            );
+        if request.in_repo
+            && !made.adopted
+            && let Some(note) = brain.unasked(made.unasked.as_deref())?
+        {
+            notes.push(note);
         }
         let report = InitReport {
             notes,
@@ -82,6 +81,24 @@ impl Brain {
             first_runs,
         };
         Ok((brain, report))
+    }
+}
+
+impl Brain {
+    /// What to do where a brain was made and the remote may have one already; `None`: it was asked, or there is none.
+    fn unasked(&self, why: Option<&str>) -> Result<Option<String>, BrainError> {
+        let store = &self.cycle.store;
+        let remotes = store.remotes()?;
+        let other = remotes.iter().find(|remote| remote.name != "origin");
+        let (name, why) = match (why, other) {
+            (Some(why), _) => ("origin", format!("origin could not be asked for a brain: {}", why.trim_end())),
+            (None, Some(other)) if remotes.iter().all(|remote| remote.name != "origin") => {
+                (other.name.as_str(), format!("only origin is asked for a brain, and not {}", other.name))
+            }
+            _ => return Ok(None),
+        };
+        let commands = store.take_commands(name).join(", ");
+        Ok(Some(format!("{why}. If your team has one there, take that before this one is fed: {commands}")))
     }
 }
 

@@ -291,6 +291,9 @@ impl StoreError {
                 "`git brain init --in-repo` puts a brain into this repository, or adopts the one of its origin"
                     .to_owned()
             }
+            Self::NoBranch { branch } if branch.starts_with("brain/") => {
+                "`git brain init --in-repo` takes the brain of the remote, or makes one where that has none".to_owned()
+            }
             Self::EmptyClone { .. } => "first, in a brain that is to be shared: `git remote add origin ADDRESS && git brain sync`; \
                                         then here `git fetch && git brain init`"
                 .to_owned(),

@@ -100,6 +100,29 @@ impl Store {
         self.main.as_str().contains('/')
     }
 
+    /// Whether a part of the brain's history is missing here. That of the code beside it may be: a clone may have cut that short.
+    pub fn is_shallow(&self) -> bool {
+        if !self.repository.is_shallow() {
+            return false;
+        }
+        let listed = std::fs::read_to_string(self.repository.commondir().join("shallow")).unwrap_or_default();
+        let cut: Vec<git2::Oid> = listed.lines().filter_map(|line| git2::Oid::from_str(line.trim()).ok()).collect();
+        let origin = |branch: &super::Branch| format!("refs/remotes/origin/{branch}");
+        let names = [self.main(), self.wake()].into_iter().flat_map(|branch| [branch.full(), origin(branch)]);
+        let tips: Vec<git2::Oid> = names.filter_map(|name| self.repository.refname_to_id(&name).ok()).collect();
+        // What cannot be walked lacks something.
+        let reaches = |tip: &git2::Oid, cut: &git2::Oid| {
+            tip == cut || self.repository.graph_descendant_of(*tip, *cut).unwrap_or(true)
+        };
+        tips.is_empty() || tips.iter().any(|tip| cut.iter().any(|cut| reaches(tip, cut)))
+    }
+
+    /// Whether a file of grafts says that commits have other parents than their own.
+    pub fn has_grafts(&self) -> bool {
+        let file = self.repository.commondir().join("info/grafts");
+        std::fs::symlink_metadata(file).is_ok_and(|found| found.len() > 0)
+    }
+
     /// Whether only a part of the tree is checked out here.
     pub fn is_sparse(&self) -> bool {
         let value = self.with(|r| r.config()?.snapshot()?.get_bool("core.sparseCheckout"));

@@ -51,6 +51,8 @@ pub struct Made {
     pub commit: CommitId,
     /// Whether the branches were there already, here or at the origin.
     pub adopted: bool,
+    /// Why the origin could not be asked for a brain, where it has to be.
+    pub unasked: Option<String>,
 }
 
 /// Makes a repository at `dir`, which is absent or empty and in no repository: branches `main` and `wake` at one first
@@ -89,8 +91,9 @@ fn create_at(dir: &Path, files: Vec<TreeEdit>, first: &FirstCommit, program: &st
             return Err(StoreError::EmptyClone { path: dir });
         }
         if !own || !marker.exists() {
-            require_no_part(&around, &dir)?;
-            return Err(StoreError::InsideRepository { path: dir, repository: around.commondir().to_owned() });
+            let repository = around.commondir().to_owned();
+            require_no_part(&Store::over(around, Branch::parse("main")?, Branch::parse("wake")?), &dir)?;
+            return Err(StoreError::InsideRepository { path: dir, repository });
         }
     } else if !marker.exists() && !is_empty(&dir)? {
         return Err(StoreError::NotEmpty { path: dir });
@@ -190,8 +193,9 @@ pub fn create_bare(dir: &Path, in_repo: bool, program: &str) -> Result<Made, Sto
 
 /// Puts a brain into the repository around `dir`, on orphan branches `brain/main` and `brain/wake`.
 ///
-/// Branches that are there already are used: local ones, then the origin's, then, in the clone of a repository that is
-/// a brain, the origin's `main` and `wake`. HEAD, index, work tree, code branches and hooks are not touched.
+/// Branches that are there already are used: local ones, then the origin's, which is asked for them where no fetch has brought them, then, in the
+/// clone of a repository that is a brain, the origin's `main` and `wake`. A brain both of whose branches are gone is made again in the same way.
+/// HEAD, index, work tree, code branches and hooks are not touched.
 pub fn create_in_repo(
     dir: &Path,
     files: Vec<TreeEdit>,
@@ -199,14 +203,21 @@ pub fn create_in_repo(
     program: &str,
 ) -> Result<Made, StoreError> {
     let repository = discover(dir)?;
-    if brain_branches(&repository)?.is_some() {
-        return Err(StoreError::AlreadyBrain { path: dir.to_owned() });
+    if let Some((main, wake)) = brain_branches(&repository)? {
+        let there = |branch: &Branch| repository.find_reference(&branch.full()).is_ok();
+        if there(&main) || there(&wake) {
+            return Err(StoreError::AlreadyBrain { path: dir.to_owned() });
+        }
     }
     let store = Store::over(repository, Branch::parse("brain/main")?, Branch::parse("brain/wake")?);
-    if store.at_origin(&store.wake)?.is_some() {
-        require_whole(&store.repository)?;
-    }
     let _alone = store.lock(LockName::Trunk)?;
+    let unasked = match store.tip(&store.main)?.is_none() && store.at_origin(&store.wake)?.is_none() {
+        true => store.ask_origin().err().map(|error| error.to_string()),
+        false => None,
+    };
+    if store.at_origin(&store.wake)?.is_some() {
+        require_whole(&store, true)?;
+    }
     if let Some(commit) = store.adopt()? {
         store.finish_in_repo(program, false)?;
         return Ok(store.made(commit, true));
@@ -214,13 +225,13 @@ pub fn create_in_repo(
     if let Some(made) = adopt_clone(store.repository.path(), program)? {
         return Ok(made);
     }
-    require_no_part(&store.repository, dir)?;
+    require_no_part(&store, dir)?;
     let commit = store.first_commit(files, first)?;
     for branch in [&store.wake, &store.main] {
         store.set_branch(branch, commit)?;
     }
     store.finish_in_repo(program, false)?;
-    Ok(store.made(commit, false))
+    Ok(Made { unasked, ..store.made(commit, false) })
 }
 
 /// Makes the clone of a repository that is a brain a brain: the origin's `main` and `wake` become its branches. `None`: its
@@ -230,7 +241,7 @@ fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError
     if store.at_origin(&store.wake)?.is_none() {
         return Ok(None);
     }
-    require_whole(&store.repository)?;
+    require_whole(&store, false)?;
     let Some(commit) = store.adopt()? else { return Ok(None) };
     // What git did not check out comes as in a brain that was made here: without the network.
     let has_nothing = !store.repository.is_worktree() && !store.repository.path().join("index").exists();
@@ -243,11 +254,17 @@ fn adopt_clone(git_dir: &Path, program: &str) -> Result<Option<Made>, StoreError
 }
 
 /// Refuses the clone of a brain whose history or files stayed where it was cloned from.
-fn require_whole(repository: &Repository) -> Result<(), StoreError> {
+fn require_whole(store: &Store, in_repo: bool) -> Result<(), StoreError> {
+    let repository = &store.repository;
     let path: PathBuf = repository.workdir().unwrap_or(repository.path()).components().collect();
-    if repository.is_shallow() {
+    if store.is_shallow() {
         let what = "a part of a brain's history alone";
-        let remedy = "`git remote set-branches origin '*' && git fetch --unshallow && git brain init` brings the rest and adopts it";
+        let remedy = match in_repo {
+            true => "`git fetch --unshallow && git brain init --in-repo` brings the rest and adopts it",
+            false => {
+                "`git remote set-branches origin '*' && git fetch --unshallow && git brain init` brings the rest and adopts it"
+            }
+        };
         return Err(StoreError::PartOfBrain { path, what, remedy });
     }
     let config = repository.config().map_err(|e| StoreError::git("configuration", e))?;
@@ -272,11 +289,12 @@ fn lacks_objects(git_dir: &Path) -> Result<bool, StoreError> {
 }
 
 /// Refuses a repository that has a brain's memory checked out but is none: another brain beside that one would know nothing of it.
-fn require_no_part(repository: &Repository, dir: &Path) -> Result<(), StoreError> {
+fn require_no_part(store: &Store, dir: &Path) -> Result<(), StoreError> {
+    let repository = &store.repository;
     let head = repository.head().and_then(|head| head.peel_to_tree());
     if head.is_ok_and(|tree| tree.get_path(Path::new(layout::METADATA)).is_ok()) {
         if !repository.is_bare() {
-            require_whole(repository)?;
+            require_whole(store, false)?;
         }
         let is_mirror =
             repository.config().is_ok_and(|config| config.get_bool("remote.origin.mirror").unwrap_or(false));
@@ -313,7 +331,14 @@ fn is_empty(dir: &Path) -> Result<bool, StoreError> {
 
 impl Store {
     fn made(&self, commit: CommitId, adopted: bool) -> Made {
-        Made { git_dir: self.common.clone(), main: self.main.clone(), wake: self.wake.clone(), commit, adopted }
+        Made {
+            git_dir: self.common.clone(),
+            main: self.main.clone(),
+            wake: self.wake.clone(),
+            commit,
+            adopted,
+            unasked: None,
+        }
     }
 
     fn first_commit(&self, files: Vec<TreeEdit>, first: &FirstCommit) -> Result<CommitId, StoreError> {
@@ -348,6 +373,48 @@ impl Store {
             self.follow(&self.main, None, tip)?;
         }
         Ok(())
+    }
+
+    /// The commands, in backticks, that take the brain of a remote in place of this one.
+    pub fn take_commands(&self, remote: &str) -> Vec<String> {
+        let mut commands = match self.is_in_repo() {
+            true => {
+                vec![format!("`git branch -D {} {}`", self.main, self.wake), "`git brain init --in-repo`".to_owned()]
+            }
+            // Its main is checked out, so that git would not delete it.
+            false => {
+                let named = self.remote_names().is_ok_and(|names| names.iter().any(|name| name == remote));
+                let from = if named { format!("\"$(git remote get-url {remote})\"") } else { remote.to_owned() };
+                vec![format!("`git clone {from} ../team-brain`"), "`git brain init ../team-brain`".to_owned()]
+            }
+        };
+        if self.is_in_repo() && remote != "origin" {
+            let folder = self.runs_prefix().trim_end_matches("agents/").to_owned();
+            commands.insert(1, format!("`git fetch {remote} '+refs/heads/{folder}*:refs/remotes/origin/{folder}*'`"));
+        }
+        commands
+    }
+
+    /// Brings the brain of the remote `origin` to where plain git keeps its branches: the clone of a single branch, and one that has not fetched
+    /// since, know nothing of it.
+    fn ask_origin(&self) -> Result<(), StoreError> {
+        let origin = super::Remote::origin();
+        if !self.remote_names()?.contains(&origin.name)
+            || self.places(&origin)?.iter().any(|place| self.is_inside(place))
+        {
+            return Ok(());
+        }
+        let (tips, _) = self.remote_tips(&origin)?;
+        if ![&self.main, &self.wake].iter().all(|branch| tips.contains_key(*branch)) {
+            return Ok(());
+        }
+        self.fetch_to(&origin, &[&self.main, &self.wake])
+    }
+
+    /// Whether a place of this machine lies inside the repository: it came with the folder.
+    fn is_inside(&self, place: &str) -> bool {
+        let inside = |root: &Path| Path::new(place).starts_with(root);
+        self.work_dir().is_some_and(|root| inside(&root)) || inside(&self.common)
     }
 
     fn at_origin(&self, branch: &Branch) -> Result<Option<CommitId>, StoreError> {

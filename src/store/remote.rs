@@ -242,6 +242,12 @@ impl Store {
         Ok(tips)
     }
 
+    /// Fetches branches to where plain git keeps those of the remote.
+    pub(super) fn fetch_to(&self, remote: &Remote, branches: &[&Branch]) -> Result<(), StoreError> {
+        let spec = |branch: &&Branch| format!("+{}:refs/remotes/{}/{branch}", branch.full(), remote.name);
+        self.fetch_specs(remote, &branches.iter().map(spec).collect::<Vec<_>>())
+    }
+
     /// Fetches one other ref; `name` is what it is kept as while it is judged.
     pub(super) fn fetch_ref(&self, remote: &Remote, full: &str, name: &str) -> Result<Option<CommitId>, StoreError> {
         let place = format!("{INCOMING}/{}/ref-{name}", remote.name);
@@ -358,17 +364,6 @@ impl Store {
             return Ok(PushOutcome::Modified);
         }
         Ok(PushOutcome::Refused(format!("{}\n{}", reasons.join("\n"), said(&err)).trim().to_owned()))
-    }
-
-    /// Whether a part of the history is missing here.
-    pub fn is_shallow(&self) -> bool {
-        self.repository.is_shallow()
-    }
-
-    /// Whether a file of grafts says that commits have other parents than their own.
-    pub fn has_grafts(&self) -> bool {
-        let file = self.repository.commondir().join("info/grafts");
-        std::fs::symlink_metadata(file).is_ok_and(|found| found.len() > 0)
     }
 
     /// Runs git where it talks to another repository.

@@ -173,10 +173,10 @@ impl Cycle {
         }
         let is_another_brain = |fault: &Fault| fault.message.starts_with("begins a history of its own");
         if all().any(|(_, fault)| is_another_brain(fault)) {
-            let make = if self.store.is_in_repo() { "git brain init --in-repo" } else { "git brain init" };
             hints.push(format!(
                 "{name} has another brain than this folder, and two are never merged. To go on with that one, and feed it again what only this one has \
-                 (`git brain export --format markdown --to FOLDER` keeps it): `git branch -D {main} {wake}`, `git fetch {name}`, `{make}`"
+                 (`git brain export --format markdown --to FOLDER` keeps it): {}",
+                self.store.take_commands(name).join(", ")
             ));
         } else if let Some((branch, fault)) = all().find(|(_, fault)| is_other(fault)) {
             hints.push(format!(
