@@ -324,6 +324,10 @@ fn remember(brain: &Sandbox, text: &str, corrects: Option<&str>) -> git_brain::b
 #[test]
 fn agent_corrects_what_was_captured_and_proposes_where_it_may_not() {
     let brain = Sandbox::new();
+    // The desk of this process is the same person's as the hooks.
+    for (key, value) in [("user.name", "Ann"), ("user.email", "ann@example.invalid")] {
+        brain.git(&["config", key, value]);
+    }
     let turns = json!({"session_id": "o1", "messages": [{"role": "user", "text": "The staging database answers on port 5433."}]});
     hook(&brain, "opencode", "idle", &turns);
     settled(&brain);

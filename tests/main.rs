@@ -75,6 +75,7 @@ mod narrative;
 mod newest;
 mod origins;
 mod outcome;
+mod own_agents;
 mod peoples_files;
 mod plain_git;
 mod prime;

@@ -61,3 +61,31 @@ fn prime_tells_each_client_what_is_new_since_it_asked() {
     assert_eq!(texts(&world.json("a", &["prime", "--since", &since])["changes"]), ["Carla sold the van."]);
     world.try_brain("a", &["prime", "--since", "no-such-branch"]).exits(2);
 }
+
+#[test]
+fn import_stands_behind_what_was_said_here_and_fragments_stand_nowhere() {
+    let world = World::new();
+    for (note, text) in [
+        ("Empty", "---\ntype: thing\n---\n"),
+        ("Only", "# Only title\n"),
+        ("Clara", "| a | b |\n|---|---|\n| 1 | 2 |\n"),
+        ("Script", "Ann wrote the deploy script.\r\nNever run it at noon.\r\n"),
+    ] {
+        world.sandbox.file(&format!("vault/{note}.md"), text);
+    }
+    let moved = world.json("a", &["import", &world.sandbox.path("vault")]);
+    assert!(moved["unheld"].to_string().contains("carriage returns"), "{moved}");
+    for text in ["Zero refunds go out without two people.", "We deploy to Fly.io.", "Always use pnpm."] {
+        world.brain("a", &["feed", "--text", text]);
+    }
+    let prime = world.json("a", &["prime"]);
+    let told = texts(&prime["memories"]);
+    let place = |words: &str| told.iter().position(|text| text.contains(words)).unwrap_or_else(|| panic!("{told:?}"));
+    for said in ["Zero refunds", "Fly.io", "pnpm"] {
+        assert!(place(said) < place("Ann wrote"), "{told:?}");
+    }
+    for fragment in ["thing", "Only title", "| 1 | 2 |"] {
+        assert!(told.iter().all(|text| !text.contains(fragment)), "{told:?}");
+    }
+    assert!(!prime["text"].as_str().unwrap().contains("Only title"), "{prime}");
+}

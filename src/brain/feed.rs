@@ -8,7 +8,8 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::gone::{GoneFile, Leaving, may_replace};
+use super::correction::Corrected;
+use super::gone::{GoneFile, Leaving};
 use super::inflow::{Planned, Window};
 use super::inputs::{FedFile, Source, subject};
 use super::outcome::check_value;
@@ -16,7 +17,6 @@ use super::reading::UnreadFile;
 use super::replaced::Landing;
 use super::write::RunReport;
 use super::{Brain, BrainError, HUMAN, Progress};
-use crate::activation::recall::Answer;
 use crate::cycle::EVALUATOR;
 use crate::cycle::commit::Draft;
 use crate::cycle::edited::Whereabouts;
@@ -27,9 +27,9 @@ use crate::delta::Operation;
 use crate::delta::operation::Archive;
 use crate::limits;
 use crate::model::document::FileKey;
-use crate::model::ids::{AgentName, NeuronId, StimulusId, TextHash, episode_id, hash64};
+use crate::model::ids::{AgentName, StimulusId, TextHash, episode_id, hash64};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
-use crate::store::{CommitId, TreeId};
+use crate::store::TreeId;
 
 /// What `feed` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -114,15 +114,6 @@ struct Prepared {
     report: FeedReport,
 }
 
-/// A memory that is to be corrected.
-struct Corrected {
-    id: NeuronId,
-    /// Its stimulus.
-    stimulus: Stimulus,
-    /// Whether it stays: the origin of the new text may not replace it.
-    stays: bool,
-}
-
 /// The id of a citation, `ID@COMMIT` or the id alone.
 fn cited_id(cite: &str) -> &str {
     cite.split_once('@').map_or(cite, |(id, _)| id)
@@ -201,7 +192,7 @@ impl Brain {
             .corrects
             .as_deref()
             .map(cited_id)
-            .map(|id| self.corrected(id, &origin, request.or_beside))
+            .map(|id| self.corrected(id, &origin, request.source.as_deref(), request.or_beside))
             .transpose()?;
         let clean = |label: &str| self.cycle.shared.secrets.redact(label).into_owned();
         let session = request.session.as_deref().map(clean);
@@ -227,13 +218,13 @@ impl Brain {
         if let Some(Corrected { id, stimulus: old, .. }) = &corrected {
             let texts: HashSet<TextHash> =
                 reading.each_input().map(|input| Ok(TextHash::of(&input?.text))).collect::<Result<_, BrainError>>()?;
-            outdated = self.corrections_of(id, old, &origin, &texts)?;
+            outdated = self.corrections_of(id, old, (&origin, request.source.as_deref()), &texts)?;
             if texts.contains(&TextHash::of(&old.text)) {
                 return Err(BrainError::usage(format!("{id} says that already, word by word")));
             }
         }
         let mut planned = Planned::new(self, reading, origin.clone(), request.window)?;
-        let beside = corrected.as_ref().filter(|old| old.stays).map(|old| old.id.clone());
+        let beside = corrected.as_ref().and_then(|old| Some((old.id.clone(), old.stays?)));
         if let Some(Corrected { stimulus: old, .. }) = &corrected {
             let replaced = std::iter::once(old).chain(&outdated).map(|stimulus| stimulus.id.clone()).collect();
             planned.corrects(FileKey::in_id(&old.id), replaced);
@@ -300,9 +291,9 @@ impl Brain {
         let mut names = std::mem::take(&mut planned.reading.names);
         names.extend(gone.iter().map(|file| file.file.clone()).filter(|_| names.is_empty()).collect::<Vec<_>>());
         planned.leave(leaving, &successors);
-        if let (Some(id), Some(correction)) = (&beside, &corrected) {
+        if let (Some((id, why)), Some(correction)) = (&beside, &corrected) {
             notes.push(format!(
-                "{id} stays believed: it is trusted more than {origin}. `git brain approve {}` puts the new text in its place",
+                "{id} stays believed: {why}. `git brain approve {}` puts the new text in its place",
                 correction.by
             ));
         }
@@ -334,93 +325,6 @@ impl Brain {
             return Err(BrainError::refused(format!("origin {origin} is refused here, by [origins] of the settings")));
         }
         Ok(origin)
-    }
-
-    /// Whether what comes from an origin may take the place of a memory: what waits for a person may propose it.
-    fn may_correct(&self, origin: &Origin, old: &Origin) -> bool {
-        let level = self.cycle.shared.policy.settings.origins.level(origin);
-        may_replace(origin, old) || matches!(level, Level::Trusted | Level::Review)
-    }
-
-    /// The memory that a text of an origin is to correct; `or_beside`: also one that it may not replace.
-    fn corrected(&self, id: &str, origin: &Origin, or_beside: bool) -> Result<Corrected, BrainError> {
-        let id = self.neuron_named(id, None)?;
-        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
-        let usage = |message: String, hint: &str| BrainError::Usage { message, hint: Some(hint.to_owned()) };
-        let Some(neuron) = network.neuron(&id)? else {
-            return Err(usage(format!("there is no neuron {id}"), "`git brain recall` shows the ids of memories"));
-        };
-        let stimulus = match (&neuron.stimulus, neuron.kind) {
-            (Some(stimulus), Kind::Episodic) => network.stimulus_ever(stimulus)?,
-            _ => None,
-        };
-        let Some(stimulus) = stimulus else {
-            return Err(usage(
-                format!("{id} is no memory of anything that was fed: it is {}", neuron.kind),
-                "a concept is changed by a delta: `git brain apply`, operation `reword`",
-            ));
-        };
-        if neuron.pinned {
-            return Err(BrainError::Refused {
-                message: format!("{id} is pinned, and cannot be replaced"),
-                hint: Some("take \"pinned\" out of its file first".to_owned()),
-            });
-        }
-        let may = self.may_correct(origin, &neuron.origin);
-        if !may && !or_beside {
-            let from = &neuron.origin;
-            return Err(BrainError::Refused {
-                message: format!("{id} comes from {from}, and {origin} is trusted less than that, and lands by itself"),
-                hint: Some(format!(
-                    "`[origins] {} = \"review\"` of main lets it propose, and a person decide",
-                    origin.class()
-                )),
-            });
-        }
-        Ok(Corrected { id, stimulus, stays: !may })
-    }
-
-    /// The live memories that replaced one already, which the later correction replaces as well; none where one of them says the same.
-    fn corrections_of(
-        &self,
-        id: &NeuronId,
-        old: &Stimulus,
-        origin: &Origin,
-        texts: &HashSet<TextHash>,
-    ) -> Result<Vec<Stimulus>, BrainError> {
-        let tree = self.cycle.store.tree_of(self.at(None)?)?;
-        let network = TreeNetwork::new(&self.cycle.store, tree);
-        if !network.neuron(id)?.is_some_and(|neuron| neuron.is_archived()) {
-            return Ok(Vec::new());
-        }
-        let mut found = Vec::new();
-        let mut stimuli = Vec::new();
-        self.cycle.store.each_file(tree, layout::STIMULI, &mut |path, _| {
-            if let layout::Place::Stimulus(id) = layout::Place::of(path) {
-                stimuli.push(id);
-            }
-            Ok(())
-        })?;
-        for by in &stimuli {
-            let Some(by) = network.stimulus_ever(by)?.filter(|by| by.supersedes.contains(&old.id)) else { continue };
-            let by_id = episode_id(&by.id);
-            let neuron = network.neuron(&by_id)?;
-            if neuron.as_ref().is_some_and(Neuron::is_archived) {
-                continue;
-            }
-            if texts.contains(&TextHash::of(&by.text)) {
-                return Ok(Vec::new());
-            }
-            let from = neuron.as_ref().map_or(&by.origin, |neuron| &neuron.origin);
-            if neuron.as_ref().is_some_and(|neuron| neuron.pinned) || !self.may_correct(origin, from) {
-                return Err(BrainError::Usage {
-                    message: format!("{id} was replaced already, by {by_id}, which stays"),
-                    hint: Some(format!("to correct what replaced it: git brain feed --corrects {by_id} …")),
-                });
-            }
-            found.push(by);
-        }
-        Ok(found)
     }
 
     /// Those inputs that are not remembered yet, by their places, with whether an equal one was; and the others. One whose memory is gone is
@@ -513,37 +417,5 @@ impl Brain {
             runs.push(self.land(draft, &applied, false)?.run);
         }
         Ok(runs)
-    }
-
-    /// Says of answers which older memories they replace.
-    pub(super) fn name_older(&self, commit: CommitId, answers: &mut [Answer]) -> Result<(), BrainError> {
-        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
-        let network = TreeNetwork::remembering(store, store.tree_of(commit)?, &shared.neurons);
-        for answer in answers.iter_mut().filter(|answer| answer.kind == Kind::Episodic) {
-            let Some(stimulus) = network.shared(&answer.id)?.and_then(|neuron| neuron.stimulus.clone()) else {
-                continue;
-            };
-            let older = self.older_than(&network, &stimulus)?;
-            answer.older = older.iter().map(|stimulus| episode_id(&stimulus.id)).collect();
-        }
-        Ok(())
-    }
-
-    /// The memories that a stimulus replaced, newest first, with what those replaced.
-    pub(super) fn older_than(&self, network: &TreeNetwork<'_>, id: &StimulusId) -> Result<Vec<Stimulus>, BrainError> {
-        let mut older: Vec<Stimulus> = Vec::new();
-        let Some(newest) = self.cycle.readable(network.stimulus(id))?.flatten() else { return Ok(older) };
-        let mut next = newest.supersedes;
-        let mut seen = HashSet::from([id.clone()]);
-        while let Some(id) = (older.len() < limits::OLDER).then(|| next.pop()).flatten() {
-            if !seen.insert(id.clone()) {
-                continue;
-            }
-            if let Some(stimulus) = self.cycle.readable(network.stimulus_ever(&id))?.flatten() {
-                next.extend(stimulus.supersedes.iter().cloned());
-                older.push(stimulus);
-            }
-        }
-        Ok(older)
     }
 }

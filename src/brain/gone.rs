@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Serialize;
 
 use super::inputs::{FedBefore, FedFile};
+use super::person::PROGRAMS;
 use crate::cycle::edited::{FileMemory, NewPiece, Whereabouts, moved};
 use crate::cycle::stimulus::FileText;
 use crate::model::ids::{TextHash, episode_id};
@@ -47,7 +48,6 @@ pub(super) struct Compared<'f> {
 /// Whether what comes from one origin may replace what comes from another: not if it is trusted less.
 pub(super) fn may_replace(origin: &Origin, old: &Origin) -> bool {
     // Memories of coding agents and other programs are theirs to put right, whichever way they came.
-    const PROGRAMS: [&str; 3] = ["hook", "mcp", "http"];
     let is_theirs = |origin: &Origin| origin.classes().all(|class| PROGRAMS.contains(&class));
     origin.class() == old.class() || origin.distrust() <= old.distrust() || is_theirs(origin) && is_theirs(old)
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Unapproved;
 use super::loops::AgentLoop;
 use super::{Brain, BrainError, Vitals};
 use crate::consolidation::Line;
@@ -58,6 +59,9 @@ pub struct Status {
     pub pending: Vec<(String, bool)>,
     /// Those that are held, each with the reason and what to do.
     pub held: Vec<String>,
+    /// Statements that wait for a person's approval, by origin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unapproved: Vec<Unapproved>,
     /// What stopped a sync and is not settled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standoffs: Vec<Standoff>,
@@ -281,6 +285,7 @@ impl Brain {
             flags,
             pending,
             held: held_by,
+            unapproved: self.unapproved().or_else(|error| told(error).map(|()| Vec::new()))?,
             standoffs,
             agents: policy
                 .agents

@@ -1,15 +1,17 @@
 //! What an agent should know before it starts: goals, lessons of reviews, the memories that matter, what changed, what waits. Place in the flow:
 //! wake and the reviews → **prime** → the first lines of a model's context. Must not exceed its budget, and brings no text from an origin that is
-//! not trusted, but what the person who begins a session said herself in sessions of that client.
+//! not trusted, but what the person who begins a session said herself in sessions of that client, or told her own agents to remember.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::person::Person;
+use super::unapproved::{Unapproved, is_told};
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::graph::NodeIx;
 use crate::activation::graph::has_rule;
-use crate::activation::reading::{Role, is_statement};
+use crate::activation::reading::Role;
 use crate::client::Client;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot;
@@ -18,12 +20,11 @@ use crate::limits;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
-use crate::model::{Kind, Neuron, Origin, Stamp};
+use crate::model::{Neuron, Origin, Stamp, plural};
 pub(super) use crate::review::kept_out::clip;
 use crate::review::{Said, Verdict};
 use crate::store::{CommitId, TreeId};
-use crate::text::talk::ASKED;
-use crate::text::tokens;
+use crate::text::{is_fragment, tokens};
 use crate::wisdom::Counsel;
 
 /// Decisions that are looked through for lessons.
@@ -55,8 +56,8 @@ pub struct PrimeRequest {
     pub about: Option<String>,
     /// What changed since this commit or branch.
     pub since: Option<String>,
-    /// Who asks: what changed is told since the same client asked last. Of a coding agent also what the person said in its sessions is
-    /// shown, trusted or not.
+    /// Who asks: what changed is told since the same client asked last. Of a coding agent also what the person said in its sessions, and told her
+    /// own agents to remember, is shown, trusted or not.
     pub client: Option<String>,
 }
 
@@ -69,7 +70,7 @@ pub struct PrimeMemory {
     pub text: String,
     /// When it happened.
     pub at: Stamp,
-    /// Where it comes from, if that is not trusted: then it is the person's own words.
+    /// Where it comes from, if that is not trusted: then the person said it, or told her own agent to remember it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// Whether a reviewer let it in, as far as recent decisions say.
@@ -114,6 +115,9 @@ pub struct Prime {
     pub waiting: Vec<String>,
     /// Number of all runs that wait.
     pub waits: usize,
+    /// Statements that wait for a person's approval, by origin; none of their words is told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unapproved: Vec<Unapproved>,
     /// The commit since which changes are told; null: none are.
     pub since: Option<String>,
     /// Memories that came since, newest first.
@@ -136,7 +140,7 @@ impl Brain {
     pub fn prime(&self, request: &PrimeRequest) -> Result<Prime, BrainError> {
         let wake = self.at(None)?;
         let client = request.client.as_deref().and_then(|client| client.parse::<Client>().ok());
-        let own = client.map(|client| self.sessions_of(client));
+        let own = client.map(|client| self.person_at(client));
         let mut seen: BTreeMap<String, String> = self.cycle.store.cached_document(SEEN).unwrap_or_default();
         let since = match (&request.since, &request.client) {
             (Some(since), _) => Some(self.at(Some(since))?),
@@ -156,6 +160,7 @@ impl Brain {
             waits: list.waiting.len(),
             // Their words are nobody's yet.
             waiting: list.waiting.iter().take(WAITING).map(|line| format!("{} ({})", line.run, line.waits)).collect(),
+            unapproved: list.unapproved,
             since: since.map(|commit| commit.to_string()),
             changes: since.map_or_else(|| Ok(Vec::new()), |since| self.memories_since(since, wake, own.as_ref()))?,
             memories: self.memories_that_matter(request.about.as_deref(), own.as_ref(), wake)?,
@@ -230,7 +235,7 @@ impl Brain {
         &self,
         since: CommitId,
         wake: CommitId,
-        own: Option<&Origin>,
+        own: Option<&Person>,
     ) -> Result<Vec<PrimeMemory>, BrainError> {
         let store = &self.cycle.store;
         let (old, new) = (store.tree_of(since)?, store.tree_of(wake)?);
@@ -240,10 +245,11 @@ impl Brain {
         let mut found = Vec::new();
         for change in born {
             let Place::Neuron(id) = Place::of(&change.path) else { continue };
-            found.extend(network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, own)));
+            let Some(neuron) = network.shared(&id)? else { continue };
+            found.extend(self.started_with(&neuron, own).map(|one| (is_moved_in(&neuron), one)));
         }
-        found.sort_by(|a, b| (b.at, &b.id).cmp(&(a.at, &a.id)));
-        found.truncate(CHANGES);
+        found.sort_by(|(a_moved, a), (b_moved, b)| (a_moved, b.at, &b.id).cmp(&(b_moved, a.at, &a.id)));
+        let mut found: Vec<PrimeMemory> = found.into_iter().map(|(_, one)| one).take(CHANGES).collect();
         self.see_code(&mut found, &network, new)?;
         Ok(found)
     }
@@ -267,7 +273,7 @@ impl Brain {
     fn memories_that_matter(
         &self,
         about: Option<&str>,
-        sessions: Option<&Origin>,
+        own: Option<&Person>,
         wake: CommitId,
     ) -> Result<Vec<PrimeMemory>, BrainError> {
         let store = &self.cycle.store;
@@ -279,7 +285,7 @@ impl Brain {
                 RecallRequest { query: about.to_owned(), top: Some(MEMORIES / 2), ..RecallRequest::default() };
             let answer = self.recall(&question)?;
             for one in answer.results.iter().filter(|_| !answer.nothing_close) {
-                found.extend(network.shared(&one.id)?.and_then(|neuron| self.started_with(&neuron, sessions)));
+                found.extend(network.shared(&one.id)?.and_then(|neuron| self.started_with(&neuron, own)));
             }
         }
         let (snapshot, now) = (snapshot(store, tree)?, self.cycle.shared.world.now());
@@ -287,13 +293,13 @@ impl Brain {
         let is_memory = |node: &NodeIx| index.role(*node) == Role::Memory && !graph.is_archived(*node);
         let all = graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node));
         // What comes from elsewhere must not keep people's own memories out, however much of it there is; nor what programs say, what people said.
-        let (foreign, own): (Vec<_>, Vec<_>) = all.partition(|(_, node)| graph.is_foreign(*node));
+        let (foreign, local): (Vec<_>, Vec<_>) = all.partition(|(_, node)| graph.is_foreign(*node));
         let (said, others): (Vec<_>, Vec<_>) = foreign.into_iter().partition(|(_, node)| graph.is_said(*node));
         let best = |a: &(u16, NodeIx), b: &(u16, NodeIx)| b.0.cmp(&a.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1)));
         // Nor what is vivid, rules that were said long ago.
         let mut ruling: Vec<(u16, NodeIx)> = Vec::new();
         let mut salient = Vec::new();
-        for group in [own, said, others] {
+        for group in [local, said, others] {
             let (rules, rest): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, node)| graph.is_rule(*node));
             for (mut group, all) in [(rules, &mut ruling), (rest, &mut salient)] {
                 if group.len() > READ {
@@ -306,18 +312,26 @@ impl Brain {
         ruling.sort_by(best);
         salient.sort_by(best);
         let mut rules = found.iter().filter(|one| one.is_rule).count();
+        // What was moved in and nobody has used since stands behind what was said here.
+        let mut moved_in = Vec::new();
         for (_, node) in ruling.into_iter().chain(salient) {
             if found.len() - rules >= MEMORIES {
                 break;
             }
             let Ok(id) = NeuronId::parse(graph.id(node)) else { continue };
             if found.iter().all(|one| one.id != id) {
-                let one = network.shared(&id)?.and_then(|neuron| self.started_with(&neuron, sessions));
-                rules += usize::from(one.as_ref().is_some_and(|one| one.is_rule));
-                found.extend(one);
+                let Some(neuron) = network.shared(&id)? else { continue };
+                let Some(one) = self.started_with(&neuron, own) else { continue };
+                if is_moved_in(&neuron) && neuron.activation_count <= 1 {
+                    moved_in.push(PrimeMemory { is_rule: false, ..one });
+                    continue;
+                }
+                rules += usize::from(one.is_rule);
+                found.push(one);
             }
         }
         found.sort_by_key(|one| !one.is_rule);
+        found.append(&mut moved_in);
         found.truncate(MEMORIES);
         self.see_code(&mut found, &network, tree)?;
         self.approved_first(&mut found, wake)?;
@@ -330,14 +344,11 @@ impl Brain {
         self.started_with(neuron, None)
     }
 
-    /// The same, or a person's own words of her sessions, which have the origin `own`.
-    fn started_with(&self, neuron: &Neuron, own: Option<&Origin>) -> Option<PrimeMemory> {
-        let is_fit = (neuron.kind == Kind::Episodic || is_statement(neuron))
-            && !neuron.is_archived()
-            && crate::cycle::conversation::talk_of(neuron).is_none();
+    /// The same, or what a person said in her sessions, or told her own agents to remember.
+    fn started_with(&self, neuron: &Neuron, own: Option<&Person>) -> Option<PrimeMemory> {
+        let is_fit = is_told(neuron) && !is_fragment(&neuron.concept, is_moved_in(neuron));
         let tainted = self.cycle.shared.policy.settings.origins.is_tainted(&neuron.origin);
-        let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-        let is_own = said && own.is_some_and(|own| neuron.origin.is_of(own));
+        let is_own = own.is_some_and(|own| own.said(neuron));
         (is_fit && (!tainted || is_own)).then(|| PrimeMemory {
             id: neuron.id.clone(),
             text: neuron.concept.clone(),
@@ -373,6 +384,11 @@ impl Prime {
             waits => format!("{waits} runs wait for review (`git brain review`)"),
         };
         self.waiting.truncate(text.part(&heading, waiting, most / 5));
+        let statements: usize = self.unapproved.iter().map(|one| one.statements).sum();
+        let heading =
+            format!("{} for approval (`git brain review`)", plural(statements, "statement waits", "statements wait"));
+        let origins = self.unapproved.iter().take(WAITING).map(|one| format!("{} of {}", one.statements, one.origin));
+        text.part(&heading, origins, most / 5);
         let told = |memory: &PrimeMemory| {
             let approved = match &memory.origin {
                 Some(origin) => format!(", {origin}"),
@@ -397,6 +413,11 @@ impl Prime {
         self.tokens = tokens(&text.text);
         self.text = text.text;
     }
+}
+
+/// Whether all of it was moved in from other programs' files.
+fn is_moved_in(neuron: &Neuron) -> bool {
+    neuron.origin.classes().all(|class| class == "import")
 }
 
 /// A text that takes no more than its budget.

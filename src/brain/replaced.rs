@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::gone::{Leaving, may_replace};
+use super::person::is_of_another;
 use super::{Brain, BrainError};
 use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
@@ -59,7 +60,9 @@ impl Brain {
         // What a person has approved may replace anything: the belief diff says what goes.
         let may = |replaced: &Replaced| {
             let is_wanted = landing.by.is_some() || landing.is_let_in;
-            !replaced.stays && (is_wanted || may_replace(&landing.record.origin, &replaced.neuron.origin))
+            let (by, old) = (&landing.record.origin, &replaced.neuron);
+            let of_another = || is_of_another((by, replaced.source.as_deref()), (&old.origin, old.source.as_deref()));
+            !replaced.stays && (is_wanted || may_replace(by, &old.origin) && !of_another())
         };
         let leaving: Vec<Leaving> = replaced
             .into_iter()

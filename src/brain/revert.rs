@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::unapproved::is_told;
 use super::{Brain, BrainError};
 use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::network::{TreeNetwork, all_neurons};
@@ -28,12 +29,28 @@ pub struct AmendReport {
     pub exact: usize,
     /// What changed, a line each.
     pub effects: Vec<String>,
+    /// What would be approved, statement by statement, oldest first; absent but in a dry run of `approve`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
     /// Wake's tip.
     pub wake: String,
     /// What was not done, and why, one sentence each.
     pub notes: Vec<String>,
     /// Whether nothing was written.
     pub dry_run: bool,
+}
+
+/// A statement that would be approved.
+#[derive(Clone, Debug, Serialize)]
+pub struct Statement {
+    /// Its memory.
+    pub id: String,
+    /// When it happened, RFC 3339.
+    pub at: String,
+    /// Where it comes from.
+    pub origin: String,
+    /// What it says.
+    pub text: String,
 }
 
 /// Whether that is the name of a branch of a sleep.
@@ -264,6 +281,16 @@ impl Brain {
         if tainted.is_empty() && runs.is_empty() {
             report.notes.push("nothing there needs approval".to_owned());
             return Ok(report);
+        }
+        if dry_run {
+            let mut told: Vec<&Neuron> = tainted.iter().filter(|neuron| is_told(neuron)).collect();
+            told.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+            report.statements.extend(told.into_iter().map(|neuron| Statement {
+                id: neuron.id.to_string(),
+                at: neuron.created_at.to_string(),
+                origin: neuron.origin.to_string(),
+                text: neuron.concept.clone(),
+            }));
         }
         let replacing: Vec<Neuron> = tainted.iter().filter(|neuron| neuron.stimulus.is_some()).cloned().collect();
         let parts = tainted.len().max(1).div_ceil(limits::REVERTED_EFFECTS);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AuditItem, Brain, BrainError};
+use super::{AuditItem, Brain, BrainError, Unapproved};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
@@ -72,6 +72,9 @@ pub struct ReviewLine {
 pub struct ReviewList {
     /// Those runs.
     pub waiting: Vec<ReviewLine>,
+    /// Statements that wait for a person's approval, by origin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unapproved: Vec<Unapproved>,
     /// Councils that left their decision to a person; absent if there are none.
     #[serde(skip_serializing_if = "is_none")]
     pub councils: usize,
@@ -163,7 +166,9 @@ impl Brain {
         let councils = self.cycle.pending_councils().map_or(0, |pending| pending.len());
         // Nor does a remote that cannot be read: `doctor` names it.
         let standoffs = self.cycle.standoffs().unwrap_or_default();
-        Ok(ReviewList { waiting, councils, audit: self.audit_queue()?, standoffs })
+        // What cannot be counted hides no run that waits.
+        let unapproved = self.unapproved().unwrap_or_default();
+        Ok(ReviewList { waiting, unapproved, councils, audit: self.audit_queue()?, standoffs })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {

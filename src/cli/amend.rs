@@ -1,8 +1,8 @@
 //! `approve`, `revert`: what a person says of what others brought.
 
 use super::args;
-use super::output::safe;
 use super::output::short;
+use super::output::{safe, safe_line};
 use super::{Done, Session};
 use crate::brain::{AmendReport, BrainError, is_run, is_sleep_branch};
 use crate::model::plural;
@@ -73,9 +73,21 @@ fn told(report: &AmendReport, would: &str, did: &str) -> String {
         plural(report.runs.len(), "run", "runs"),
         plural(report.neurons.len() + report.removed.len(), "neuron", "neurons")
     )];
-    lines.extend(report.effects.iter().take(SHOWN).map(|line| format!("  {}", safe(line))));
-    if report.effects.len() > SHOWN {
-        lines.push(format!("  … and {} more; --json has all", report.effects.len() - SHOWN));
+    let statements = report.statements.iter().map(|one| {
+        let origin = safe_line(&one.origin);
+        format!("  {}  {}  {}  [{origin}]", &one.at[..10], one.id, safe_line(&clip(&one.text)))
+    });
+    let shown: Vec<String> = match report.statements.is_empty() {
+        true => report.effects.iter().map(|line| format!("  {}", safe(line))).collect(),
+        false => statements.collect(),
+    };
+    lines.extend(shown.iter().take(SHOWN).cloned());
+    if shown.len() > SHOWN {
+        lines.push(format!("  … and {} more; --json has all", shown.len() - SHOWN));
+    }
+    let others = report.neurons.len().saturating_sub(report.statements.len());
+    if !report.statements.is_empty() && others > 0 {
+        lines.push(format!("  … and {}, which these name", plural(others, "concept", "concepts")));
     }
     lines.extend(report.notes.iter().map(|note| format!("note: {}", safe(note))));
     if !report.by.is_empty() && !report.dry_run {
@@ -84,5 +96,12 @@ fn told(report: &AmendReport, would: &str, did: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Effects that a person is shown at once.
+/// The beginning of a statement, for a line.
+fn clip(text: &str) -> String {
+    const CHARS: usize = 160;
+    let end = if text.chars().nth(CHARS).is_some() { "…" } else { "" };
+    text.chars().take(CHARS).collect::<String>() + end
+}
+
+/// Effects or statements that a person is shown at once.
 const SHOWN: usize = 40;

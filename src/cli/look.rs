@@ -74,6 +74,7 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
     let merged = s.pending.iter().filter(|(_, held)| !held);
     lines.extend(merged.map(|(branch, _)| format!("{} waits to be merged", safe(branch))));
     lines.extend(s.held.iter().map(|held| safe_line(held)));
+    lines.extend(s.unapproved.iter().take(super::review::ORIGINS).map(super::review::unapproved));
     for standoff in &s.standoffs {
         lines.push(safe_line(&standoff.line()));
         lines.extend(standoff.hint.iter().map(|hint| format!("  hint: {}", safe(hint))));

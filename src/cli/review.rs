@@ -8,6 +8,7 @@ use std::path::Path;
 use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
+use crate::brain::Unapproved;
 use crate::brain::{
     Belief, Brain, BrainError, Decision, RemarkReport, RemarkRequest, ReviewLine, ReviewList, ReviewReport,
     ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
@@ -128,13 +129,25 @@ fn listed(list: &ReviewList) -> String {
             format!("{}\n{hint}", safe_line(&standoff.line()))
         })
         .collect();
-    let councils = stopped + &councils + &audit;
+    let origins: String = list.unapproved.iter().take(ORIGINS).map(|one| unapproved(one) + "\n").collect();
+    let councils = stopped + &councils + &audit + &origins;
     if list.waiting.is_empty() {
         return format!("Nothing waits for review.\n{councils}");
     }
     let mut text = format!("{}, the most consequential first:\n", plural(list.waiting.len(), "run waits", "runs wait"));
     list.waiting.iter().for_each(|line| text += &told(line));
     text + "\nNext: git brain review RUN   git brain review -i\n" + &councils
+}
+
+/// Origins whose statements wait that are named at once.
+pub(super) const ORIGINS: usize = 8;
+
+/// How many statements of an origin wait, and what to do, in a line.
+pub(super) fn unapproved(one: &Unapproved) -> String {
+    let statements = plural(one.statements, "statement", "statements");
+    let wait = if one.statements == 1 { "waits" } else { "wait" };
+    let (origin, command) = (safe_line(&one.origin), safe_line(&one.command));
+    format!("{statements} of {origin} {wait} for approval: {command}   (--dry-run lists them)")
 }
 
 fn told(line: &ReviewLine) -> String {

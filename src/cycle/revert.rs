@@ -110,10 +110,16 @@ impl Cycle {
         main: TreeId,
         tree: TreeId,
     ) -> Result<(Vec<RunId>, BTreeSet<String>), CycleError> {
-        let runs = self.outlines_between(main, tree)?.into_iter().map(|(_, run)| run);
+        let runs: Vec<crate::delta::RunOutline> =
+            self.outlines_between(main, tree)?.into_iter().map(|(_, run)| run).collect();
         let origins = &self.shared.policy.settings.origins;
-        let (whole, mixed): (Vec<_>, Vec<_>) =
-            runs.filter(|run| run.origin.is_of(origin)).partition(|run| origins.only_of(&run.origin, origin));
+        let taken_back: BTreeSet<RunId> = runs.iter().flat_map(|run| run.reverts.iter().cloned()).collect();
+        let approvals = runs.iter().filter(|run| !taken_back.contains(&run.run));
+        let approved: BTreeSet<RunId> = approvals.flat_map(|run| run.approves.iter().cloned()).collect();
+        let (whole, mixed): (Vec<_>, Vec<_>) = runs
+            .into_iter()
+            .filter(|run| run.origin.is_of(origin) && !approved.contains(&run.run))
+            .partition(|run| origins.only_of(&run.origin, origin));
         Ok((whole.into_iter().map(|run| run.run).collect(), mixed.iter().map(|run| run.origin.to_string()).collect()))
     }
 

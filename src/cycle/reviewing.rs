@@ -66,6 +66,8 @@ const STAYS_CHARS: usize = 100;
 pub struct Replaced {
     /// The stimulus that replaces it.
     pub by: StimulusId,
+    /// The label that one was fed with.
+    pub source: Option<String>,
     /// The memory.
     pub neuron: Neuron,
     /// What was fed of it.
@@ -402,7 +404,8 @@ impl Cycle {
                 match live(&old)? {
                     Some(neuron) if !neuron.pinned => {
                         let stays = is_tainted && !origins.is_tainted(&neuron.origin);
-                        replaced.push(Replaced { by: by.id.clone(), neuron, stimulus, stays });
+                        let (by, source) = (by.id.clone(), by.source.clone());
+                        replaced.push(Replaced { by, source, neuron, stimulus, stays });
                     }
                     Some(_) => {}
                     None => open.extend(stimulus.supersedes.iter().cloned()),

@@ -35,6 +35,23 @@ pub fn snapshot(store: &Store, tree: TreeId) -> Result<Snapshot, CycleError> {
     Ok(built)
 }
 
+/// The snapshot of a tree where it is kept, follows from a kept one, or is of so few neurons that it is soon made; else `None`.
+///
+/// # Errors
+/// The tree, or a file's content, is not there.
+pub fn snapshot_at_hand(store: &Store, tree: TreeId) -> Result<Option<Snapshot>, CycleError> {
+    let Some(neurons) = store.folder(tree, layout::NEURONS)? else { return Ok(Some(Snapshot::of([]))) };
+    if let Some(kept) = store.cached(neurons) {
+        return Ok(Some(kept));
+    }
+    match followed(store, neurons, limits::FOLLOWED_NEURONS)? {
+        None if count::counts(store, tree)?.get("neurons").is_some_and(|all| *all <= limits::FOLLOWED_NEURONS) => {
+            snapshot(store, tree).map(Some)
+        }
+        followed => Ok(followed),
+    }
+}
+
 impl Cycle {
     /// What a command that changed the brain leaves in order: few packs, and the snapshot of wake, where so much differs from the newest
     /// kept one that the next question would have to wait for it. What fails is only noted: the question makes it.
@@ -94,7 +111,7 @@ fn followed(store: &Store, neurons: TreeId, most: usize) -> Result<Option<Snapsh
         for change in changes {
             let path = format!("{}/{}", layout::NEURONS, change.path);
             let Place::Neuron(id) = Place::of(&path) else { continue };
-            let neuron = change.new.map(|file| read(store, &path, &id, file.blob)).transpose()?.flatten();
+            let neuron = change.new.map(|file| neuron_in(store, &path, &id, file.blob)).transpose()?.flatten();
             changed.push((id, neuron));
         }
         return Ok(Some(nearest.advanced(&changed, cache_key(neurons))));
@@ -119,7 +136,7 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
                     work.step();
                     let path = format!("{}/{path}", layout::NEURONS);
                     if let Place::Neuron(id) = Place::of(&path)
-                        && let Some(neuron) = read(&store, &path, &id, file.blob)?
+                        && let Some(neuron) = neuron_in(&store, &path, &id, file.blob)?
                     {
                         collector.add(&neuron);
                     }
@@ -136,7 +153,11 @@ fn build(store: &Store, neurons: TreeId) -> Result<Snapshot, CycleError> {
 }
 
 /// A neuron of the network. One that cannot be read is not found by anybody, and hides no other; `check` names it.
-fn read(store: &Store, path: &str, id: &NeuronId, blob: BlobId) -> Result<Option<Neuron>, CycleError> {
+/// The neuron of a file; `None`: it cannot be read as one.
+///
+/// # Errors
+/// The file's content is not there.
+pub fn neuron_in(store: &Store, path: &str, id: &NeuronId, blob: BlobId) -> Result<Option<Neuron>, CycleError> {
     match decode_neuron(&store.blob(blob)?, path, id) {
         Err(error) if error.is_of_a_file() => Ok(None),
         read => read.map(Some),

@@ -119,6 +119,24 @@ impl Origin {
         self.labels().any(|label| class(label) == wanted || first(label))
     }
 
+    /// The person whose session or program brought what comes from here: of a session the end of its label, of what a program remembered the
+    /// `source` that it was fed with.
+    pub fn person<'a>(&'a self, source: Option<&'a str>) -> Option<&'a str> {
+        self.labels().find_map(|label| {
+            let mut parts = label.splitn(3, ':');
+            match parts.next() {
+                Some("hook") => parts.nth(1),
+                Some("mcp" | "http") => source.filter(|source| is_person(source)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether a person's program was told to remember what comes from here alone.
+    pub fn is_remembered(&self, source: Option<&str>) -> bool {
+        self.classes().all(|class| matches!(class, "mcp" | "http")) && self.person(source).is_some()
+    }
+
     /// Whether a part of it is the wanted origin, or one below it: `hook:codex:ann` is of `hook:codex`, and of `hook`.
     pub fn is_of(&self, wanted: &Origin) -> bool {
         self == wanted || self.labels().any(|label| is_of(label, &wanted.0))
@@ -195,6 +213,12 @@ fn rank(label: &str) -> usize {
 
 fn class(label: &str) -> &str {
     label.split(':').next().unwrap_or("")
+}
+
+/// Whether a label is the name that a brain gives a person: letters of the address and a hash.
+fn is_person(label: &str) -> bool {
+    let is_hash = |hash: &str| hash.len() == 4 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    label.rsplit_once('-').is_some_and(|(name, hash)| is_hash(hash) && name.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
 /// True for what is trusted whatever the settings say.

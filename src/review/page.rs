@@ -170,6 +170,7 @@ fn headline(belief: &Belief) -> String {
     };
     let woken = match belief.trigger.as_str() {
         "by hand" => "started by hand".to_owned(),
+        "by a client" => "proposed by a client".to_owned(),
         trigger => format!("woken by {}", clip(trigger)),
     };
     format!("{why}{tainted}; {woken}, thought by {}", clip(&belief.cognition))

@@ -9,6 +9,7 @@
 pub mod change;
 pub mod date;
 mod diary;
+mod fragment;
 mod language;
 mod markup;
 mod phrase;
@@ -24,6 +25,7 @@ mod word;
 mod xml;
 
 pub use diary::Days;
+pub use fragment::is_fragment;
 pub use language::{Language, is_stop, language, stem};
 pub use markup::Markup;
 pub use phrase::{Phrase, asks, bare_title, is_askable, named_title, phrases, speaker, states, title};

@@ -22,7 +22,7 @@ impl State {
     pub const ARCHIVED: u8 = 0x40;
     /// It comes from outside: the settings say how far that is trusted.
     pub const FOREIGN: u8 = 0x20;
-    /// A person said it in a conversation.
+    /// A person said it in a conversation, or her program was told to remember it.
     pub const SAID: u8 = 0x10;
     /// It has a rule for all that comes.
     pub const RULE: u8 = 0x08;
@@ -32,7 +32,8 @@ impl State {
     pub fn of(neuron: &Neuron) -> Self {
         let there = if neuron.is_archived() { Self::ARCHIVED } else { Self::PRESENT };
         let foreign = if neuron.origin.is_foreign() { Self::FOREIGN } else { 0 };
-        let said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+        let source = neuron.source.as_deref();
+        let said = source.is_some_and(|source| source.starts_with(ASKED)) || neuron.origin.is_remembered(source);
         Self(
             neuron.kind as u8
                 | there

@@ -106,7 +106,7 @@ impl<'a> Graph<'a> {
         self.attributes(node.0).state.is_foreign()
     }
 
-    /// Whether a person said it in a conversation.
+    /// Whether a person said it in a conversation, or her program was told to remember it.
     pub fn is_said(&self, node: NodeIx) -> bool {
         self.attributes(node.0).state.is_said()
     }

@@ -126,6 +126,9 @@ pub struct ClientStatus {
     pub queue: usize,
     /// Runs that wait for a person.
     pub reviews: usize,
+    /// Statements that wait for a person's approval, by origin.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unapproved: Vec<crate::brain::Unapproved>,
     /// The agent that the client is.
     pub agent: String,
     /// Operations that its deltas may use.
@@ -179,6 +182,7 @@ impl Desk {
             neurons: status.neurons,
             queue: status.queue,
             reviews,
+            unapproved: status.unapproved,
             agent: agent.to_string(),
             may,
             lands,

@@ -9,10 +9,11 @@ use crate::brain::outcome::check_value;
 use crate::brain::write::Given;
 use crate::brain::{Brain, BrainError, FeedRequest, Source};
 use crate::cycle::network::TreeNetwork;
-use crate::delta::{Document, Prediction};
+use crate::delta::operation::Create;
+use crate::delta::{Document, Operation, Prediction};
 use crate::limits;
-use crate::model::ids::{NeuronId, RunId};
-use crate::model::json;
+use crate::model::ids::{AgentName, NeuronId, RunId};
+use crate::model::{Origin, json};
 
 /// What became of a delta.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -83,6 +84,9 @@ impl Desk {
                 hint: Some("`read` with the id `delta` tells which there are".to_owned()),
             });
         }
+        if let Some(same) = brain.proposed_already(&agent, &client.origin(), &document)? {
+            return Ok(same);
+        }
         // Where all of it stands on one line, lines tell nothing.
         let lines = if bytes.contains(&b'\n') { Document::lines(&bytes) } else { Vec::new() };
         let given =
@@ -142,6 +146,38 @@ impl Desk {
 }
 
 impl Brain {
+    /// The waiting run by which an agent has proposed the same.
+    fn proposed_already(
+        &self,
+        agent: &AgentName,
+        origin: &Origin,
+        document: &Document,
+    ) -> Result<Option<Proposal>, BrainError> {
+        // An id that the document does not say is made of the concept.
+        let says_ids = document.ops.iter().any(|op| matches!(op, Operation::Create(op) if op.id.is_some()));
+        let wanted = plain(&document.ops, says_ids);
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            if run.agent() != *agent {
+                continue;
+            }
+            let Ok(waiting) = self.cycle.waiting_run(branch, tip, run) else { continue };
+            let Ok(record) = self.cycle.waiting_record(&waiting) else { continue };
+            if record.prediction == document.prediction
+                && record.origin == *origin
+                && plain(&record.ops, says_ids) == wanted
+            {
+                let changes = record.ops.iter().take(limits::CLIENT_LINES);
+                return Ok(Some(Proposal {
+                    changes: changes.map(|op| super::clip(&crate::review::belief::operation(op))).collect(),
+                    state: "waits",
+                    notes: vec![format!("it was proposed before and waits: git brain review {}", waiting.run)],
+                    run: waiting.run.to_string(),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
     /// The run of that id; for a memory, a new run of the client that relied on it: it predicts what the memory says, by the ways on which a
     /// recall finds it, and changes nothing.
     fn run_behind(&self, client: &Client, of: &str) -> Result<RunId, BrainError> {
@@ -172,4 +208,20 @@ impl Brain {
         let report = self.apply_from(given, Some(&client.origin().and(&neuron.origin.passed_on())), false, false)?;
         RunId::parse(&report.run).map_err(|_| unknown())
     }
+}
+
+/// Operations as they are compared: a record says of a neuron that is made also its id and time, and has its connections behind it.
+fn plain(ops: &[Operation], with_ids: bool) -> Vec<String> {
+    let mut plain: Vec<String> = ops
+        .iter()
+        .map(|op| match op {
+            Operation::Create(op) => {
+                let id = op.id.clone().filter(|_| with_ids);
+                json::inline(&Operation::Create(Create { id, at: None, ..op.clone() }))
+            }
+            op => json::inline(op),
+        })
+        .collect();
+    plain.sort();
+    plain
 }

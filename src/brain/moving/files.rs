@@ -154,6 +154,9 @@ impl Intake<'_, '_> {
             return Ok(());
         }
         let name = NOTES.iter().find_map(|extension| place.strip_suffix(&format!(".{extension}"))).unwrap_or(place);
+        if text.starts_with('\u{feff}') || text.contains("\r\n") {
+            self.unheld(Unheld::new(place, "carriage returns or a mark of byte order"));
+        }
         let mut page = markdown::read(name, &text, by_line);
         page.at = page.at.or_else(|| world::modified(file));
         self.page(&page, place)

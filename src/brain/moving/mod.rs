@@ -178,7 +178,7 @@ impl Brain {
         // Words of sessions come in as hooks keep them, and are trusted no more.
         let kept_as = match reader {
             Reader::Turns(client) => {
-                let older = format!("{}:{client}", super::capture::CLASS);
+                let older = format!("{}:{client}", super::person::CLASS);
                 vec![self.sessions_of(client), Origin::parse(&older).expect("invariant: names of clients are labels")]
             }
             _ => Vec::new(),
