@@ -108,6 +108,7 @@ mod signed;
 mod sleep;
 mod snapshot;
 mod sync;
+mod sync_corrections;
 mod sync_dry_run;
 mod sync_import;
 mod sync_many;

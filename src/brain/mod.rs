@@ -39,6 +39,7 @@ mod ledger;
 mod look;
 mod loops;
 mod make;
+mod meeting;
 mod models;
 mod moment;
 mod moving;

@@ -98,7 +98,8 @@ impl Brain {
     /// would refuse. A dry run does the same, judged by the same, and nothing of it stays but objects that no ref names.
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
         if !dry_run {
-            return self.synced(remote, without_refused);
+            let (base, was_cut_off) = self.before_meeting(remote)?;
+            return self.met(remote, self.synced(remote, without_refused)?, base, was_cut_off);
         }
         let rehearsal = self.cycle.store.rehearse();
         let rehearsed = self.synced(remote, without_refused);
@@ -121,6 +122,36 @@ impl Brain {
             }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Settles what both sides corrected before they met, and brings that to the remote as well.
+    fn met(
+        &self,
+        remote: Option<&str>,
+        mut report: SyncReport,
+        base: Option<CommitId>,
+        was_cut_off: bool,
+    ) -> Result<SyncReport, BrainError> {
+        let has_met = report.fetched > 0 || was_cut_off;
+        let settled = self.settle_meeting(base, has_met)?;
+        if settled.is_empty() {
+            return Ok(report);
+        }
+        report.notes.extend(settled);
+        match self.synced(remote, false) {
+            Ok(again) => {
+                let known: BTreeSet<String> = again.pushed.iter().map(|pushed| pushed.branch.clone()).collect();
+                report.pushed.retain(|pushed| !known.contains(&pushed.branch));
+                report.pushed.extend(again.pushed);
+                report.notes.extend(again.notes);
+                (report.main, report.wake, report.moved) = (again.main, again.wake, true);
+                report.fetched += again.fetched;
+                report.races += again.races;
+            }
+            // What was met is settled here, and goes out with the next sync.
+            Err(error) => report.notes.push(format!("it goes to the remote with the next sync: {error}")),
+        }
+        Ok(report)
     }
 
     fn synced(&self, remote: Option<&str>, without_refused: bool) -> Result<SyncReport, BrainError> {

@@ -1,0 +1,104 @@
+//! Corrections of one memory that machines made before they met: of two the later one stays, as on one machine. Place in the flow: `sync` →
+//! **meeting** → a run of `human` that archives, which the next exchange brings to all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gone::{Leaving, may_replace};
+use super::person::is_of_another;
+use super::{Brain, BrainError};
+use crate::cycle::network::TreeNetwork;
+use crate::limits;
+use crate::model::ids::{StimulusId, episode_id};
+use crate::model::layout::{self, Place};
+use crate::model::{Neuron, Stimulus};
+use crate::store::CommitId;
+
+/// Where it is kept from which commit on two machines went apart, until what they corrected is settled: in the cache.
+const KEPT: &str = "meeting.json";
+
+/// A correction that came since machines went apart.
+struct Candidate {
+    stimulus: Stimulus,
+    memory: Neuron,
+    /// All that it replaces.
+    replaces: BTreeSet<StimulusId>,
+}
+
+impl Brain {
+    /// The commit of wake from which on this machine and a remote went apart, and whether a sync before was cut off; kept until
+    /// [`Brain::settle_meeting`].
+    pub(super) fn before_meeting(&self, remote: Option<&str>) -> Result<(Option<CommitId>, bool), BrainError> {
+        let store = &self.cycle.store;
+        if let Some(Some(kept)) = store.cached_document::<Option<String>>(KEPT)
+            && let Ok(commit) = CommitId::parse(&kept)
+            && store.commit(commit).is_ok()
+        {
+            return Ok((Some(commit), true));
+        }
+        let base = store.seen(&store.remote(remote)?)?.get(store.wake()).copied();
+        store.keep_document(KEPT, &base.map(|base| base.to_string()));
+        Ok((base, false))
+    }
+
+    /// Archives the earlier one of two live corrections of one memory that came since machines went apart. Returns the notes on it.
+    pub(super) fn settle_meeting(&self, base: Option<CommitId>, has_met: bool) -> Result<Vec<String>, BrainError> {
+        let mut found = if has_met { self.corrections_since(base)? } else { Vec::new() };
+        found.sort_by(|a, b| (a.stimulus.at, &a.stimulus.id).cmp(&(b.stimulus.at, &b.stimulus.id)));
+        let mut by_memory: BTreeMap<&StimulusId, Vec<usize>> = BTreeMap::new();
+        for (at, one) in found.iter().enumerate() {
+            one.replaces.iter().for_each(|old| by_memory.entry(old).or_default().push(at));
+        }
+        let mut leaving: BTreeMap<usize, usize> = BTreeMap::new();
+        for together in by_memory.values() {
+            let Some((latest, earlier)) = together.split_last() else { continue };
+            let may = |at: &&usize| self.may_overtake(&found[*latest], &found[**at]);
+            leaving.extend(earlier.iter().filter(may).map(|at| (*at, *latest)));
+        }
+        let (mut gone, mut notes) = (Vec::new(), Vec::new());
+        for (earlier, later) in leaving {
+            let (old, new) = (&found[earlier], &found[later]);
+            let reason = format!("replaced by {}", new.memory.id);
+            notes.push(format!(
+                "{} and {} corrected one memory: the later, {}, stays",
+                old.memory.id, new.memory.id, new.memory.id
+            ));
+            gone.push(Leaving { stimulus: old.stimulus.clone(), reason, is_let_in: true });
+        }
+        self.archive(&gone, None)?;
+        self.cycle.store.keep_document(KEPT, &None::<String>);
+        Ok(notes)
+    }
+
+    /// The live memories that came since a commit and replace others; of files none, whose newest feed says what they have.
+    fn corrections_since(&self, base: Option<CommitId>) -> Result<Vec<Candidate>, BrainError> {
+        let store = &self.cycle.store;
+        let tree = store.tree_of(self.at(None)?)?;
+        let old = base.map(|base| store.tree_of(base)).transpose()?;
+        let changes = store.diff_within(old, Some(tree), layout::STIMULI, limits::FOLLOWED_NEURONS)?;
+        let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
+        let mut found = Vec::new();
+        for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
+            let Place::Stimulus(id) = Place::of(&change.path) else { continue };
+            let of_text = |stimulus: &Stimulus| {
+                !stimulus.supersedes.is_empty() && stimulus.source.as_ref().is_none_or(|source| !source.contains('#'))
+            };
+            let Some(stimulus) = network.stimulus_ever(&id)?.filter(of_text) else { continue };
+            let Some(memory) = network.neuron(&episode_id(&id))?.filter(|memory| !memory.is_archived()) else {
+                continue;
+            };
+            let older = self.older_than(&network, &id)?;
+            let replaces = older.into_iter().map(|older| older.id).chain(stimulus.supersedes.iter().cloned()).collect();
+            found.push(Candidate { stimulus, memory, replaces });
+        }
+        Ok(found)
+    }
+
+    /// Whether a correction may take the place of an earlier one of the same memory.
+    fn may_overtake(&self, later: &Candidate, earlier: &Candidate) -> bool {
+        let origins = &self.cycle.shared.policy.settings.origins;
+        let (new, old) = (&later.memory, &earlier.memory);
+        let is_less = origins.is_tainted(&new.origin) && !origins.is_tainted(&old.origin);
+        let of_another = is_of_another((&new.origin, new.source.as_deref()), (&old.origin, old.source.as_deref()));
+        !old.pinned && !is_less && may_replace(&new.origin, &old.origin) && !of_another
+    }
+}
