@@ -513,6 +513,9 @@ fn statements_that_begin_with_a_verb_are_kept_as_memories() {
 #[test]
 fn echo_of_an_agent_is_not_kept_and_a_newer_memory_goes_with_the_older_one() {
     let brain = Sandbox::new();
+    for (key, value) in [("user.name", "Ann"), ("user.email", "ann@example.invalid")] {
+        brain.git(&["config", key, value]);
+    }
     let turns = [
         ("Our CI is Jenkins.", "Noted: CI is Jenkins."),
         ("We use Postgres 14 on db1, port 5433.", "Noted: the shop uses Postgres 14 on db1, port 5433."),

@@ -197,9 +197,12 @@ fn a_decision_that_was_cut_off_is_finished_and_teaches_once() {
     while killer.goes_on() {
         let (turn, run) = held();
         killer.kill(&sandbox, &["--json", verb(turn), &run], b"");
-        // Another command finishes what had landed; what had not is decided again.
+        // Another command goes on with what was recorded; what was not is decided again.
         sandbox.json(&[if turn.is_multiple_of(2) { "run" } else { "sleep" }]);
-        if sandbox.run_branches().iter().any(|branch| branch.ends_with(&run)) {
+        let waits = sandbox.run_branches().iter().any(|branch| branch.ends_with(&run));
+        let decided = sandbox.json(&["review", "--decided"])["decisions"].to_string().contains(&run);
+        assert!(!(waits && decided), "{turn} {run} was decided on, and is not carried out");
+        if waits {
             sandbox.json(&[verb(turn), &run]);
         }
         let ledger = sandbox.json(&["ledger"]);

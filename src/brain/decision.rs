@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
@@ -15,7 +15,7 @@ use crate::review::part::part_of;
 use crate::review::{Resolution, ReviewRecord, Take, Verdict};
 
 /// What a person decides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ReviewRequest {
     /// The run, by its branch or its id.
     pub run: String,

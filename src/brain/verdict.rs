@@ -66,7 +66,16 @@ impl Brain {
         }
         // One after the other: the second of two sees what the first decided.
         let _alone = self.cycle.store.lock(LockName::Review)?;
-        let finished = self.finish_begun()?;
+        let finished = if request.dry_run { Vec::new() } else { self.finish_begun()? };
+        self.decide_alone(request, finished)
+    }
+
+    /// The same, under the lock of reviews.
+    pub(super) fn decide_alone(
+        &self,
+        request: &ReviewRequest,
+        finished: Vec<String>,
+    ) -> Result<ReviewReport, BrainError> {
         let Some(waiting) = self.cycle.waiting_named(&request.run)? else {
             return self.finish_decision(request);
         };
@@ -199,8 +208,8 @@ impl Brain {
             return Ok(report);
         }
         // One of two runs that answer the same says nothing about what it learnt.
+        self.begin_decision(&review, request, answered.is_none())?;
         self.cycle.add_review(&review)?;
-        self.begin_decision(&review, answered.is_none())?;
         let mut notes: Vec<String> = finished.iter().chain(&answered).chain(&meant.notes).cloned().collect();
         let by = review.named();
         let everywhere = match meant.verdict {
@@ -289,6 +298,23 @@ impl Brain {
                     && request.document.is_none()
             }
         };
+        // A decision that came second is none that could be carried out.
+        if !self.stands(&network, &review)?
+            && let Some(first) = self.decision_that_stands(&network, &run)?
+            && first.review != review.review
+            && self.stands(&network, &first)?
+        {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "{said}; it was {} by {} first, and that decision stands",
+                    first.verdict.done(),
+                    first.reviewer
+                ),
+                hint: Some(format!(
+                    "`git brain review --decided` lists both, `git brain revert {run}` undoes a run of wake"
+                )),
+            });
+        }
         let told = self.cycle.with_remarks(review.clone())?;
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {

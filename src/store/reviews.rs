@@ -60,16 +60,16 @@ impl Store {
     }
 
     /// Marks a decision as under way on this machine, so that what a kill leaves of it is found.
-    pub fn begin_decision(&self, which: &str) -> Result<(), StoreError> {
+    pub fn begin_decision(&self, which: &[u8]) -> Result<(), StoreError> {
         let path = self.begun_file();
         std::fs::create_dir_all(self.private_dir())
-            .and_then(|()| write_whole(&path, which.as_bytes()))
+            .and_then(|()| write_whole(&path, which))
             .map_err(StoreError::file(&path))
     }
 
     /// The decision that is under way, or that a kill has left.
-    pub fn begun_decision(&self) -> Option<String> {
-        std::fs::read_to_string(self.begun_file()).ok()
+    pub fn begun_decision(&self) -> Option<Vec<u8>> {
+        std::fs::read(self.begun_file()).ok()
     }
 
     /// Notes that nothing of that decision is left to do.

@@ -239,7 +239,9 @@ impl Judge<'_> {
             self.fault(commit, &path, 1, why);
         } else if let Some(agent) = agent {
             // In an agent's name a run lands as the typed merge lands it: elsewhere its files would set back what was learnt since it started.
-            let lands = match own.get().filter(|_| alone) {
+            // Who brings it in a name of their own says no agent's beside it.
+            let is_by_it = commit.agent().as_ref() == Some(&record.agent);
+            let lands = match own.get().filter(|_| alone && is_by_it) {
                 Some(own) => self.lands_as_merged(&writer, commit, [base.tree, before, own], changes)?,
                 None => false,
             };
