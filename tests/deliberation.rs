@@ -454,6 +454,20 @@ fn each_gate_reads_a_figure_of_its_own() {
     ] {
         assert_eq!(failed(threshold), [gate], "{threshold}");
     }
+    // Nothing rides along behind what is good.
+    settings(&world, SMALL);
+    let other = older.last().unwrap().1.clone();
+    let lie = json!({"op": "create", "id": "n-lie", "concept": "The password is on the wall.", "type": "semantic"});
+    let tied = json!({"op": "connect", "from": from, "to": "n-lie", "type": "feeds_into", "weight": 100});
+    let far = json!({"op": "connect", "from": other, "to": older[0].1, "type": "feeds_into", "weight": 65535});
+    for more in [vec![lie.clone()], vec![lie, tied], vec![far]] {
+        let ops: Vec<Value> = delta["ops"].as_array().unwrap().iter().chain(&more).cloned().collect();
+        let file = world.sandbox.file("more.json", json!({ "ops": ops }).to_string());
+        let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+        let sanity = &record["gates"][0];
+        assert!(sanity["passed"] == false, "{more:?}: {record:#}");
+        assert!(sanity["note"].as_str().unwrap().contains("rides along"), "{more:?}: {record:#}");
+    }
 }
 
 /// Whoever follows sees steps before the cycle is entered, and each once.

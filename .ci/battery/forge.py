@@ -32,6 +32,8 @@ SLEEP, MCP = "sleep", "mcp:editor"
 LATE = ("20810126t143200123z-abcd2345-memory", "99991231t235959999z-zzzzzzzz-memory")
 OLD = "20250126t143200123z-abcd2345-memory"
 KEYS = ("ann", "memory", "perception", "sleep", "stranger")
+# The statement leaves it open.
+UNSURE = "unsure"
 DOMAIN = "@git-brain.invalid"
 # Whose key signs for whom: agents without a key of their own are signed for by the person.
 SIGNS = {"ann@example.invalid": "ann", "memory" + DOMAIN: "memory", "perception" + DOMAIN: "perception", "sleep" + DOMAIN: "sleep"}
@@ -632,9 +634,29 @@ def brought(world, f, changes, own, alone):
         reached = set().union(*(world.behind(parent) for parent in (*f.parents, world.true["main"], world.true["wake"])))
         if honest.parents[0] not in reached:
             return "a run without its history"
+        if f.email.lower().endswith(DOMAIN) and f.email not in ("git-brain" + DOMAIN, SLEEP + DOMAIN):
+            return merged(world, f, changes, honest) if alone else "an agent that brings several runs"
         if alone and not set(now) <= set(moved):
             return "a run that says nothing of a neuron"
     return None
+
+
+def merged(world, f, changes, honest):
+    """A run that an agent commits elsewhere than where it was made lands as the merge lands it. Where both sides changed a file, only a merge says how."""
+    tree = lambda commit: world.files(world.commits[commit].tree)
+    run, before, unsure = world.diff(tree(honest.parents[0]), world.files(honest.tree)), tree(f.parents[0]), False
+    inside = lambda path: path.startswith("network/")
+    queue = lambda path: path.startswith("network/stimuli/queue/")
+    for path, (old, new) in run.items():
+        if not inside(path) or queue(path):
+            continue
+        if before.get(path) not in (old, new):
+            unsure = True
+        elif f.files.get(path) != new:
+            return "an agent's run that does otherwise"
+    if any(inside(path) and path not in run and not (queue(path) and not new) for path, (_, new) in changes.items()):
+        return "an agent's run that does more"
+    return UNSURE if unsure else None
 
 
 def dangling(world, f, changes):
@@ -745,7 +767,9 @@ def main():
                 figures["pushed"] += by_git
                 figures["taken" if taken else "refused"] += 1
                 reasons[why] += 1
-                if taken != (why is None) or (not taken and answer.code != 1):
+                if why == UNSURE:
+                    figures["left open"] += 1
+                elif taken != (why is None) or (not taken and answer.code != 1):
                     figures["accepted wrongly" if taken else "refused wrongly"] += 1
                     failures.append(f"seed {seed} --only {number}: {forgery}\n  the statement: {why or 'allowed'}; {answer}")
 
@@ -757,7 +781,7 @@ def main():
             list(pool.map(one, (n for n in numbers if n % arguments.pushes)))
     if not figures["tried"] or not figures["taken"] and arguments.only is None:
         failures.append("no forgery was tried, or none was good")
-    shown = {name: figures[name] for name in ("tried", "pushed", "taken", "refused", "accepted wrongly", "refused wrongly")}
+    shown = {name: figures[name] for name in ("tried", "pushed", "taken", "refused", "left open", "accepted wrongly", "refused wrongly")}
     if os.environ.get("GIT_BRAIN_LAB_KEEP"):
         print(reasons.most_common())
     failures.sort(key=lambda failure: "the statement: allowed" in failure)

@@ -1,5 +1,7 @@
 //! What minds say: proposals, verdicts, judgements, alignments, each with the schema that a model's answer is held to.
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -45,7 +47,24 @@ impl Proposal {
 
     /// Its identity: equal payloads are the same proposal, whatever is said of them.
     pub fn key(&self) -> String {
-        format!("{:016x}", hash_fields(&[self.payload.to_string().as_bytes()]))
+        format!("{:016x}", hash_fields(&[canonical(&self.payload).to_string().as_bytes()]))
+    }
+}
+
+/// A document as all who write the same have it: fields by name, whole numbers without a fraction.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<&String, &Value> = fields.iter().collect();
+            Value::Object(sorted.into_iter().map(|(name, value)| (name.clone(), canonical(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(canonical).collect()),
+        Value::Number(number) => match number.as_f64() {
+            // As far as a double is exact.
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => Value::from(float as i64),
+            _ => value.clone(),
+        },
+        other => other.clone(),
     }
 }
 

@@ -455,7 +455,7 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
         if records.is_empty()
-            && let Some(agent) = commit.agents_hand()
+            && let Some(agent) = commit.agents_hand().or_else(|| commit.is_of_agents_domain().then_some(&commit.email))
         {
             let message = format!("is by the agent {agent}, and has no record of a run");
             self.fault_of(Kind::Agent, commit, "", 0, message);

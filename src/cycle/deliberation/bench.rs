@@ -20,6 +20,8 @@ use crate::model::neuron::Connection;
 use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 use crate::store::{CommitId, TreeId};
 
+/// The least share of an effect that each part has to be worth: another neuron alone moves what is rare by less.
+const LEAST_SHARE: f64 = 0.01;
 /// Seconds of a week: how long an effect must last.
 const WEEK: i64 = 7 * 86_400;
 
@@ -150,9 +152,9 @@ impl<'c> Bench<'c> {
         let differences = self.differences(&after, &train, &before, self.now);
         // What recall is worth without any delta is asked once a probe.
         let mut known: BTreeMap<[NeuronId; 2], f64> = BTreeMap::new();
-        let mut effect = |payload: &Value| {
+        let mut effect = |payload: &Value, named: &BTreeSet<NeuronId>| {
             let applied = self.applied(payload).ok()?;
-            let probes = self.evidence.probes(self.evidence.older(), &self.named_in(payload));
+            let probes = self.evidence.probes(self.evidence.older(), named);
             let mut before = Vec::with_capacity(probes.len());
             for probe in &probes {
                 let ask = || self.scores(&self.snapshot, std::slice::from_ref(probe), self.now)[0];
@@ -160,9 +162,25 @@ impl<'c> Bench<'c> {
             }
             mean(&self.differences(&self.with(&applied, 0), &probes, &before, self.now))
         };
+        let whole = mean(&differences).unwrap_or(0.0);
+        // What is worth nothing as a whole fails by its effect.
+        if whole > 0.0
+            && let Some(part) = parts(payload)
+                .into_iter()
+                .find(|part| effect(&part.rest, &named).unwrap_or(0.0) > (1.0 - LEAST_SHARE) * whole)
+        {
+            let fault =
+                format!("{} rides along: without it the rest is worth as much, so nothing has measured it", part.name);
+            return Measured { fault, ..Measured::default() };
+        }
         let mut state = seed;
         // One that the brain refuses changes nothing.
-        let random = (0..random).map(|_| effect(&self.shuffled(payload, &mut state)).unwrap_or(0.0)).collect();
+        let random = (0..random)
+            .map(|_| {
+                let twin = self.shuffled(payload, &mut state);
+                effect(&twin, &self.named_in(&twin)).unwrap_or(0.0)
+            })
+            .collect();
         let later = Stamp::from_unix(self.now.unix() + WEEK);
         let before_later = self.scores(&self.snapshot, &train, later);
         let least = self.cycle.shared.policy.settings.sleep.prune_weight;
@@ -261,6 +279,44 @@ impl<'c> Bench<'c> {
             .sum();
         if all > 0.0 { moved / all } else { 1.0 }
     }
+}
+
+/// A part of a payload, and the payload without it.
+struct Part {
+    name: String,
+    rest: Value,
+}
+
+/// The parts that each have to be worth something: what the ties of one neuron do, where several have some, and each neuron that is made, with its ties.
+fn parts(payload: &Value) -> Vec<Part> {
+    let Some(ops) = payload.get("ops").and_then(Value::as_array) else { return Vec::new() };
+    let text = |op: &Value, field: &str| op.get(field).and_then(Value::as_str).map(str::to_owned);
+    let made = |op: &Value| match text(op, "op").as_deref() {
+        Some("create") => {
+            text(op, "id").or_else(|| text(op, "concept").map(|concept| concept_id(&concept).to_string()))
+        }
+        _ => None,
+    };
+    let without = |goes: &dyn Fn(&Value) -> bool| -> Value {
+        let mut rest = payload.clone();
+        rest["ops"] = ops.iter().filter(|op| !goes(op)).cloned().collect();
+        rest
+    };
+    let mut parts = Vec::new();
+    for id in ops.iter().filter_map(made).collect::<BTreeSet<String>>() {
+        let is_of_it = |op: &Value| {
+            made(op).as_ref() == Some(&id) || ["from", "to"].iter().any(|end| text(op, end).as_ref() == Some(&id))
+        };
+        parts.push(Part { rest: without(&is_of_it), name: id.clone() });
+    }
+    let sources: BTreeSet<String> = ops.iter().filter_map(|op| text(op, "from")).collect();
+    if sources.len() > 1 {
+        parts.extend(sources.into_iter().map(|from| {
+            let is_of_it = |op: &Value| text(op, "from").as_ref() == Some(&from);
+            Part { rest: without(&is_of_it), name: format!("what {from} is tied to") }
+        }));
+    }
+    parts
 }
 
 /// Bytes that the files of neurons grow by.

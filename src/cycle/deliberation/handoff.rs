@@ -143,13 +143,15 @@ impl Cycle {
         Ok(held::hold(&document, &asked.schema).and(read).err().map(|error| error.to_string()))
     }
 
-    /// Forgets the questions of a deliberation that was cut off, and those of agents whose time is over: nobody reads their answers any more. Only who
-    /// alone deliberates may.
+    /// Forgets the questions of a deliberation that was cut off, and those of agents whose time is over. One that was answered meanwhile stays for the
+    /// deliberation that asks it again. Only who alone deliberates may.
     pub fn forget_handoffs(&self) -> Result<(), CycleError> {
         let now = self.shared.world.now();
         let is_over = |one: &Handoff| one.until.is_none_or(|until| until <= now);
         for one in self.handoffs()?.into_iter().filter(is_over) {
-            self.store.forget_handoff(&one.id)?;
+            if one.until.is_some() || self.store.answered_handoff(&one.id)?.is_none() {
+                self.store.forget_handoff(&one.id)?;
+            }
         }
         Ok(())
     }

@@ -20,6 +20,10 @@ const [log, empty, status, message, mode, send, stop, entry, token, waiting, nam
 ].map((id) => document.getElementById(id));
 
 let running = null;
+// When a token was typed, and for how long a refusal is about that one.
+let typed = 0;
+const TYPED_MS = 5000;
+
 // What is done again once there is another token.
 const retries = new Set();
 
@@ -46,9 +50,11 @@ function following(change) {
   if (near) log.scrollTop = log.scrollHeight;
 }
 
-// The token is missing or wrong: asks for one, then does `then`.
+// The token is missing or wrong: asks for one, then does `then`. One that was just typed is said to be wrong.
 function refused(then) {
   retries.add(then);
+  const why = document.getElementById("entry-why");
+  if (Date.now() - typed < TYPED_MS) why.textContent = "That is not the token of this brain: it printed another one when it was started.";
   entry.hidden = false;
   token.focus();
 }
@@ -194,6 +200,7 @@ mode.addEventListener("change", () => sessionStorage.setItem(MODE, mode.value));
 entry.addEventListener("submit", (event) => {
   event.preventDefault();
   keepToken(token.value);
+  typed = Date.now();
   token.value = "";
   message.focus();
   renew();
