@@ -586,7 +586,8 @@ def refusal(world, f):
         return None if one_of("Undoes") == world.night and (same_as("U") or again) else "no undoing"
     if in_place:
         return run() or tainted(world, f, changes)
-    if agent and not records:
+    # Whatever stands before the domain, and in whatever case.
+    if (agent or f.email.lower().endswith(DOMAIN) and f.email != "git-brain" + DOMAIN) and not records:
         return "an agent without a run"
     # Who reads the log would take it for what that run did. A note of what stays undecided of a run lies beside its record.
     told = any(path.startswith("network/") and not path.endswith(".conflicts.json") for path in changes)
