@@ -597,15 +597,3 @@ fn a_fruit_of_little_alignment_is_one_of_an_ensemble_and_closes_no_place() {
     }
     assert!(promoted > 0 && ensemble > 0);
 }
-
-#[test]
-fn equal_payloads_are_one_proposal_however_they_are_written() {
-    let key = |text: &str| {
-        let payload = serde_json::from_str(text).unwrap();
-        Proposal { mechanism: Mechanism::default(), payload }.key()
-    };
-    let one = key(r#"{"x": 9, "h": [1, {"b": 2, "a": 3}]}"#);
-    assert_eq!(one, key(r#"{"h": [1.0, {"a": 3, "b": 2}], "x": 9.0}"#));
-    assert_ne!(one, key(r#"{"h": [1, {"a": 3, "b": 2}], "x": 9.5}"#));
-    assert_ne!(one, key(r#"{"h": [{"a": 3, "b": 2}, 1], "x": 9}"#));
-}

@@ -302,3 +302,20 @@ pub fn judgement_schema() -> Value {
 pub fn alignment_schema() -> Value {
     object(json!({"score": {"type": "integer", "minimum": 0, "maximum": 3}, "reason": text()}))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_payloads_are_one_proposal_however_they_are_written() {
+        let key = |text: &str| {
+            let payload = serde_json::from_str(text).unwrap();
+            Proposal { mechanism: Mechanism::default(), payload }.key()
+        };
+        let one = key(r#"{"x": 9, "h": [1, {"b": 2, "a": 3}]}"#);
+        assert_eq!(one, key(r#"{"h": [1.0, {"a": 3, "b": 2}], "x": 9.0}"#));
+        assert_ne!(one, key(r#"{"h": [1, {"a": 3, "b": 2}], "x": 9.5}"#));
+        assert_ne!(one, key(r#"{"h": [{"a": 3, "b": 2}, 1], "x": 9}"#));
+    }
+}

@@ -313,7 +313,7 @@ fn parts(payload: &Value) -> Vec<Part> {
     if sources.len() > 1 {
         parts.extend(sources.into_iter().map(|from| {
             let is_of_it = |op: &Value| text(op, "from").as_ref() == Some(&from);
-            Part { rest: without(&is_of_it), name: format!("what {from} is tied to") }
+            Part { rest: without(&is_of_it), name: format!("each tie of {from}") }
         }));
     }
     parts
