@@ -85,7 +85,7 @@ impl Brain {
 }
 
 impl Brain {
-    /// What to do where a brain was made and the remote may have one already; `None`: it was asked, or there is none.
+    /// The advice where a brain was made and the remote may have one already; `None`: it was asked, or there is none.
     fn unasked(&self, why: Option<&str>) -> Result<Option<String>, BrainError> {
         let store = &self.cycle.store;
         let remotes = store.remotes()?;

@@ -3,7 +3,7 @@
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::recall::{Answer, names_change};
 
-/// How many memories newer ones are looked for.
+/// Memories for which newer ones are looked for.
 const OLDER: usize = 3;
 /// Newer memories that are looked at.
 const NEWER: usize = 12;

@@ -56,7 +56,7 @@ pub struct PrimeRequest {
     pub about: Option<String>,
     /// What changed since this commit or branch.
     pub since: Option<String>,
-    /// Who asks: what changed is told since the same client asked last. Of a coding agent also what the person said in its sessions, and told her
+    /// The client that asks: what changed is told since the same client asked last. Of a coding agent also what the person said in its sessions, and told her
     /// own agents to remember, is shown, trusted or not.
     pub client: Option<String>,
 }

@@ -29,7 +29,7 @@ pub struct AmendReport {
     pub exact: usize,
     /// What changed, a line each.
     pub effects: Vec<String>,
-    /// What would be approved, statement by statement, oldest first; absent but in a dry run of `approve`.
+    /// The statements that would be approved, oldest first; absent but in a dry run of `approve`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<Statement>,
     /// Wake's tip.

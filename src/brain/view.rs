@@ -53,7 +53,7 @@ pub struct NeuronView {
     /// The connections of others that lead to it, strongest first; where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incoming: Vec<Incoming>,
-    /// What the strongest of its connections lead to, and where those come from that lead to it: concepts by id, cut to a line.
+    /// Concepts, by id and cut to a line, of the neurons that its strongest connections lead to, and of those whose connections lead to it.
     pub concepts: BTreeMap<String, String>,
     /// The commits that changed it, newest first; as many as a person reads.
     pub history: Vec<Touch>,

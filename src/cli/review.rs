@@ -142,7 +142,7 @@ fn listed(list: &ReviewList) -> String {
 /// Origins whose statements wait that are named at once.
 pub(super) const ORIGINS: usize = 8;
 
-/// How many statements of an origin wait, and what to do, in a line.
+/// The number of statements of an origin that wait, and the command for them, in a line.
 pub(super) fn unapproved(one: &Unapproved) -> String {
     let statements = plural(one.statements, "statement", "statements");
     let wait = if one.statements == 1 { "waits" } else { "wait" };
