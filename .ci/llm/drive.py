@@ -9,6 +9,7 @@ that what does not leaves nothing behind.
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -119,10 +120,79 @@ def deliberated(home, ports):
     return figures, wrong
 
 
+def convened(home, ports):
+    """Councils of models over HTTP: sealed and signed votes, a member whose answers have no form, a member that hangs. Figures, and what is wrong."""
+    held, free, _, other = ports
+    deaf = socket.socket()
+    deaf.bind(("127.0.0.1", 0))
+    deaf.listen()
+    said = {"one": ("openai", held, "/v1", "family-one"), "copy": ("openai", held, "/v1", "family-one"), "two": ("openai", other, "/v1", "family-two"),
+            "three": ("openai", other, "/v1", "family-three"), "loose": ("anthropic", free, "/v1", "family-four"),
+            "deaf": ("openai", deaf.getsockname()[1], "/v1", "family-five")}
+    models = "".join(
+        f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}{path}"\nfamily = "{family}"\n'
+        f"context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\nstream = false\ntemperature = 1.0\n"
+        for name, (provider, port, path, family) in said.items())
+    brain, wrong = Brain(home), []
+    members = [{"id": f"m-{name}", "mind": {"kind": "model", "model": name}} for name in said]
+    (brain.path / "councils").mkdir()
+    everyone = json.dumps({"members": members + [{"id": "rule", "mind": {"kind": "reflex", "rule": "memories"}}]})
+    brain.commit({"brain.toml": (brain.path / "brain.toml").read_text() + models, "council.json": json.dumps({"members": members[:4]}),
+                  "councils/all.json": everyone})
+    brain.done(PROGRAM, "feed", "-", given="The tea was good after three minutes. The tea was bitter after nine minutes.")
+
+    voted, decided = 0, 0
+    for asked in range(6):
+        answer = brain.call(PROGRAM, "--json", "council", f"Shall the tea stand for {asked} minutes?")
+        if answer.returncode not in (0, 1):
+            wrong.append(f"a council of models: exit {answer.returncode}: {answer.stderr[-300:]}")
+            continue
+        told = json.loads(answer.stdout)
+        verdict = told["verdict"]
+        cast = [one["member"] for side in ("support", "dissent", "abstentions") for one in verdict[side]]
+        if sorted(cast + verdict["absent"]) != ["m-copy", "m-one", "m-three", "m-two"]:
+            wrong.append(f"four members, and these are told: {verdict}")
+        voted += len(cast)
+        decided += answer.returncode == 0
+    answer = brain.call(PROGRAM, "--json", "council", "Is the tea good?", "--members", "councils/all.json", "--timeout", "8")
+    refused = {}
+    if answer.returncode not in (0, 1):
+        wrong.append(f"a council with a deaf member: exit {answer.returncode}: {answer.stderr[-300:]}")
+    else:
+        refused = {one["member"]: one["reason"] for one in json.loads(answer.stdout)["verdict"]["refused"]}
+    if "m-deaf" not in refused:
+        wrong.append(f"a deaf member is not told: {refused}")
+    answer = brain.call(PROGRAM, "--json", "chat", "--mode", "council", "Is the tea good?")
+    if answer.returncode != 0:
+        wrong.append(f"a council in a chat: exit {answer.returncode}: {answer.stderr[-300:]}")
+    listed = json.loads(brain.done(PROGRAM, "--json", "council", "--list"))["councils"]
+    if len(listed) != 8:
+        wrong.append(f"{len(listed)} councils are kept, not 8")
+    # Whoever fetches a council judges its seals and signatures again.
+    brain.done("git", "init", "-q", "--bare", str(home / "gate.git"), at=home)
+    brain.done("git", "remote", "add", "origin", str(home / "gate.git"))
+    brain.done(PROGRAM, "sync")
+    brain.done("git", "clone", "-q", str(home / "gate.git"), str(home / "second"), at=home)
+    second = Brain.__new__(Brain)
+    second.path, second.env = home / "second", brain.env
+    second.done(PROGRAM, "init", "--no-hooks", ".")
+    second.done(PROGRAM, "sync")
+    there = json.loads(second.done(PROGRAM, "--json", "council", "--list"))["councils"]
+    if [one["id"] for one in there] != [one["id"] for one in listed]:
+        wrong.append(f"a clone lists other councils: {there}")
+    brain.done(PROGRAM, "check")
+    deaf.close()
+    return {"votes of models in six councils": f"{voted} of 24", "decided": decided, "refused with a reason": len(refused)}, wrong
+
+
 def main():
     figures, wrong = {}, []
     with tempfile.TemporaryDirectory() as folder:
         told, failed = deliberated(pathlib.Path(folder), sys.argv[1:5])
+        figures.update(told)
+        wrong += failed
+    with tempfile.TemporaryDirectory() as folder:
+        told, failed = convened(pathlib.Path(folder), sys.argv[1:5])
         figures.update(told)
         wrong += failed
     with tempfile.TemporaryDirectory() as folder:

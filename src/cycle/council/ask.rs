@@ -24,6 +24,10 @@ use crate::model::ids::{AgentName, RunId};
 const PAYER: &str = "council";
 /// Further answers that a model may give after one that is no vote.
 const REPAIRS: u32 = 1;
+/// The longest reasoning that a model is asked for, characters.
+const REASONING: usize = 1000;
+/// The longest item of evidence that a model is asked for, characters.
+const CITATION: usize = 40;
 
 /// What a member said.
 pub(super) enum Said {
@@ -206,7 +210,7 @@ fn question_of(wants: &Wants<'_>, slice: &[usize], seat: &Seated) -> Value {
     input
 }
 
-/// The form of a vote.
+/// The form of a vote. Its bounds are for models that would ramble; a program may print as much as a vote takes.
 fn schema() -> Value {
     json!({
         "type": "object",
@@ -215,8 +219,8 @@ fn schema() -> Value {
         "properties": {
             "decision": {"enum": ["approve", "reject", "abstain"]},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "reasoning": {"type": "string"},
-            "evidence": {"type": "array", "items": {"type": "string"}},
+            "reasoning": {"type": "string", "minLength": 1, "maxLength": REASONING},
+            "evidence": {"type": "array", "items": {"type": "string", "maxLength": CITATION}, "maxItems": limits::COUNCIL_MEMORIES},
         },
     })
 }
