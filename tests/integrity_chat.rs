@@ -60,10 +60,12 @@ fn answers_are_read_without_ritual_and_measured_with_it() {
     assert_eq!(bare["reply"], RITUAL.trim());
     let plain = chat(&sandbox, "And again, plainly?", &["-c", "integrity.inject=true"]);
     assert_eq!(plain["reply"], KEPT, "it has a figure and a citation, so nothing is said more plainly");
-    endpoint.behaves(&[says("I think the valve is open. Perhaps the door is shut. The key is not there.")]);
-    let plain = chat(&sandbox, "Which valve is open?", &["-c", "integrity.inject=true"]);
-    assert_eq!(plain["reply"], "The valve is open. The door is shut. The key is not there.");
-    let hedged = chat(&sandbox, "Which valve is open again?", &[]);
+    endpoint.behaves(&[says(
+        "I think the cache is warm. Perhaps the queue of the server is full. Perhaps the door is shut.",
+    )]);
+    let plain = chat(&sandbox, "Which cache is warm?", &["-c", "integrity.inject=true"]);
+    assert_eq!(plain["reply"], "The cache is warm. The queue of the server is full. Perhaps the door is shut.");
+    let hedged = chat(&sandbox, "Which cache is warm again?", &[]);
     assert!(hedged["reply"].as_str().unwrap().starts_with("I think"), "off by default: {hedged}");
     // Nothing but ritual is better than no answer.
     endpoint.behaves(&[says("I can't help with that.")]);

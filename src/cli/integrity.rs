@@ -20,7 +20,14 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
         }
         args::IntegrityAction::Filter { file, lang } => {
             let filtered = filter(&session.text_of(file, DOCUMENT_BYTES)?, lang.as_deref())?;
-            session.out.report(&filtered, |filtered| safe(&filtered.text));
+            // A file or a program gets the text to the byte; a terminal would obey what is in it.
+            let is_seen = session.out.is_terminal();
+            session
+                .out
+                .report(&filtered, |filtered| if is_seen { safe(&filtered.text) } else { filtered.text.clone() });
+            if filtered.empty_refusal {
+                session.out.say("note: the text refuses and offers no other way");
+            }
         }
         args::IntegrityAction::Evaluate { cases: true, .. } => {
             let cases: String = evaluation_cases().iter().map(|case| inline(case) + "\n").collect();

@@ -1,6 +1,7 @@
 //! Assertiveness injection: hedges become plain statements. Off by default, and only where nothing is at stake.
 //!
-//! A text of a blocked category or with an external reference stays as it is, whole. In others, a sentence that has a
+//! A text of a blocked category or with an external reference stays as it is, whole. No list of words holds all that is
+//! said of health or law, so in others a sentence changes only if it names a thing of software, and no person. One that has a
 //! number, a quotation, code, an address, a negation or a question stays. Source: seed 2.4.2 (D), with its empty
 //! patterns repaired to 薬, 病, 株 and 円; its transformations that break Japanese grammar are narrowed.
 
@@ -57,33 +58,47 @@ pub struct Injected {
 const BLOCKS: [(Block, &str); 7] = [
     (
         Block::Medical,
-        r"(?i)診断|症状|治療|薬|病|医師|医療|健康|diagnos|symptom|treatment|medic|disease|\bdoctor|\bhealth|\bdose|symptôme|traitement|médec|médic|maladie|santé",
+        r"(?i)診断|症状|治療|薬|病|医師|医療|健康|熱|痛|腫|癌|がん|妊娠|血|diagnos|symptom|treatment|medic|disease|\bdoctor|\bhealth|\bdose|\bpatients?\b|\bcancer|\btumou?r|\bfever|\bpills?\b|\bwound|\brash\b|\bpain\b|\bblood\b|\bheart\b|pregnan|\bvaccin|\binfect|\ballerg|symptôme|traitement|médec|médic|maladie|malade|santé|fièvre|douleur|\bsang\b|enceinte",
     ),
     (
         Block::Legal,
-        r"(?i)法的|法律|違法|訴訟|契約|裁判|\blegal|\blaw(?:s|yers?|suits?)?\b|contract|\bcourt\b|juridi|légal|avocat|contrat|\bprocès\b|\bloi\b|tribunal",
+        r"(?i)法的|法律|違法|訴訟|契約|裁判|有罪|無罪|罪|\blegal|\blaw(?:s|yers?|suits?)?\b|contract|\bcourt\b|\bjudges?\b|\bguilty|\bliable|\blandlord|\blease|\btenan|\bvisa\b|\blicen[cs]|\bpatent|\bcopyright|\bpolice|coupable|juridi|légal|avocat|contrat|\bprocès\b|\bloi\b|tribunal",
     ),
     (
         Block::Financial,
-        r"(?i)投資|株|予測|価格|金融|為替|invest|\bstocks?\b|\bshares?\b|predict|\bprices?\b|financ|\bbourse\b|\bactions?\b|prévision|\bprix\b|\btaux\b",
+        r"(?i)投資|株|予測|価格|金融|為替|税|ローン|invest|\bstocks?\b|\bshares?\b|predict|\bprices?\b|financ|\bbonds?\b|\bbitcoin|\bloans?\b|\bmortgage|\btax|\brates?\b|\bcosts?\b|\bsalar|\bmoney\b|\bbudget|\bprêts?\b|\bimpôts?\b|\bbourse\b|\bactions?\b|prévision|\bprix\b|\btaux\b",
     ),
     (
         Block::Citation,
-        r"(?i)によると|によれば|研究|論文|調査|according to|\bstud(?:y|ies)\b|\bpapers?\b|research|\bd['’]après\b|selon|\bétudes?\b|recherche",
+        r"(?i)によると|によれば|研究|論文|調査|according to|\bstud(?:y|ies)\b|\bpapers?\b|research|\b(?:say|claim|report|tell|state|argue)s?\b|\b(?:said|claimed|reported|told|stated|argued)\b|と言|だそう|そうです|\b(?:dit|disent|affirme|prétend)\b|\bd['’]après\b|selon|\bétudes?\b|recherche",
     ),
     (
         Block::Numerical,
-        r"(?i)\d|[０-９]|[$€£¥％%]|[一二三四五六七八九十百千万億]+(?:円|ドル|人|年|個|割|倍)|\bpercent\b|pour ?cent\b",
+        r"(?i)\d|[０-９]|[$€£¥％%]|[一二三四五六七八九十百千万億]+(?:円|ドル|人|年|個|割|倍)|\bpercent\b|pour ?cent\b|[一二三四五六七八九十百千万億両]つ|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|half|halves|twice|third|quarter|most|many|few)\b|\b(?:deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douzaine|centaines?|mille|millions?|moitié|tiers)\b",
     ),
     (
         Block::Prediction,
-        r"(?i)なるだろう|になる見込み|見込み|でしょう|将来|来年|will\b|['’]ll\b|expected to|going to|\btomorrow\b|next (?:year|month|week)|\bdemain\b|prochaine?|\b\p{L}+(?:era|eront|ira|iront)\b|\b(?:sera|seront|aura|auront|va|vont)\b",
+        r"(?i)なるだろう|になる見込み|見込み|でしょう|将来|来年|明日|来週|来月|will\b|['’]ll\b|\bgoing up\b|\bsoon\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b\p{L}+(?:vra|dra|tra)\b|expected to|going to|\btomorrow\b|next (?:year|month|week)|\bdemain\b|prochaine?|\b\p{L}+(?:era|eront|ira|iront)\b|\b(?:sera|seront|aura|auront|va|vont)\b",
     ),
     (
         Block::Reference,
         r"(?i)https?://|www\.|」によると|according to|\[\d+\]|\[\^|出典|出所|参考文献|source|référence|et al\b",
     ),
 ];
+
+/// Things of software, by words that mean little else.
+const SOFTWARE: &str = r"(?i)\b(?:code|functions?|loops?|lists?|arrays?|variables?|modules?|compilers?|commits?|scripts?|quer(?:y|ies)|cache|caches|threads?|servers?|endpoints?|parsers?|configs?|configuration|settings?|databases?|schemas?|sort|bugs?|exceptions?|pointers?|regex(?:es)?|API|APIs|packages?|dependenc(?:y|ies)|daemons?|sockets?|mutex(?:es)?|booleans?|integers?|linters?|repositor(?:y|ies)|index(?:es)?|folders?|director(?:y|ies)|builds?|JSON|YAML|fonctions?|boucles?|listes?|tableaux?|compilateurs?|requêtes?|serveurs?|schémas?|tri|bogues?|pointeurs?|bibliothèques?|paquets?|démons?|dépôts?|fichiers?|dossiers?|réglages?)\b|コード|関数|ループ|配列|変数|モジュール|コンパイラ|スクリプト|クエリ|キャッシュ|スレッド|サーバ|設定|データベース|スキーマ|バグ|例外|ポインタ|ライブラリ|パッケージ|リポジトリ|ファイル|フォルダ|インデックス|リスト";
+
+/// Persons: pronouns, forms of address, and a capital inside a sentence.
+const PERSONS: &str = r"(?i:\b(?:he|she|they|you|your|yours|his|her|hers|him|their|them|who|someone|somebody|people|everyone|vous|votre|vos|tu|ton|ta|tes|lui|leur)\b)|さん|彼|方々|人々|\p{Ll},? \p{Lu}\p{Ll}";
+
+/// Returns whether a sentence names a thing of software and no person.
+fn is_technical(sentence: &str) -> bool {
+    static CELL: OnceLock<(Regex, Regex)> = OnceLock::new();
+    let new = |pattern| Regex::new(pattern).expect("invariant: the tests compile it");
+    let (software, persons) = CELL.get_or_init(|| (new(SOFTWARE), new(PERSONS)));
+    software.is_match(sentence) && !persons.is_match(sentence)
+}
 
 fn compiled() -> &'static [(Block, Regex)] {
     static CELL: OnceLock<Vec<(Block, Regex)>> = OnceLock::new();
@@ -117,6 +132,7 @@ pub fn inject(text: &str, lang: Lang, settings: Injection) -> Injected {
         let end = start + sentence.len();
         let is_quoted = quoted.iter().any(|span| span.start < end && start < span.end);
         let is_held = is_quoted
+            || !is_technical(sentence)
             || sentence.contains(['?', '？'])
             || lang == Lang::Ja && sentence.trim_end().ends_with("か。")
             || !negations(sentence).is_empty()
@@ -204,13 +220,13 @@ mod tests {
         let cases = [
             (
                 Lang::En,
-                "I think the loop ends here. Maybe the sort is stable.",
-                "The loop ends here. The sort is stable.",
+                "I think the loop ends here. Maybe the sort is stable. I think the valve is open.",
+                "The loop ends here. The sort is stable. I think the valve is open.",
             ),
             (
                 Lang::Fr,
-                "Je pense que la boucle finit ici. Elle est peut-être stable.",
-                "La boucle finit ici. Elle est stable.",
+                "Je pense que la boucle finit ici. La liste est peut-être vide.",
+                "La boucle finit ici. La liste est vide.",
             ),
             (
                 Lang::Ja,
@@ -238,7 +254,7 @@ mod tests {
             ("Je pense que le prix monte.", Block::Financial),
             ("I think the paper says so.", Block::Citation),
             ("新聞によると雨だと思います。", Block::Citation),
-            ("I think it costs 3 coins.", Block::Numerical),
+            ("I think it weighs 3 stones.", Block::Numerical),
             ("百円だと思います。", Block::Numerical),
             ("I think it will rain.", Block::Prediction),
             ("雨になる見込みだと思います。", Block::Prediction),
@@ -256,11 +272,35 @@ mod tests {
         }
     }
 
+    /// Sentences of people who looked for one that passes.
+    #[test]
+    fn sentences_that_matter_stay_whatever_their_words() {
+        for (lang, texts) in [
+            (
+                Lang::En,
+                "I think the mole is benign.|I think two pills are fine.|Perhaps the lump is small.|I think he is guilty.|I think the gun is empty.|\
+                 I think the mushrooms in the basket are edible.|Maybe the baby is ok to sleep face down.|I think half of them left.|\
+                 I think Ben told me the list is lost.|I think your code is theft.|I think the team wins on Sunday.|I think the chest pain comes from the stairs.",
+            ),
+            (
+                Lang::Fr,
+                "Je pense que le patient est malade.|Peut-être que la fièvre est normale.|Je pense qu'il pleuvra.|Je pense que deux listes sont là.",
+            ),
+            (
+                Lang::Ja,
+                "たぶん熱は高いです。|おそらく彼は有罪です。|おそらく明日は晴れです。|たぶん二つの灯りがついています。",
+            ),
+        ] {
+            for text in texts.split('|') {
+                assert_eq!(inject(text, lang, ON).text, text.trim());
+            }
+        }
+    }
+
     #[test]
     fn protected_sentences_stay_beside_changed_ones() {
-        let text =
-            "I think it is not open. I think he said \"maybe so\". I think `maybe a` runs. Maybe so? I think it runs.";
-        let expected = text.replace("I think it runs", "It runs");
+        let text = "I think it is not open. I think it shows \"maybe so\". I think `maybe a` runs. Maybe so? I think the loop runs.";
+        let expected = text.replace("I think the loop runs", "The loop runs");
         assert_eq!(inject(text, Lang::En, ON), Injected { text: expected, changed: 1, blocked: None });
         let fenced = "I think so.\n```\nmaybe a\n```\n";
         assert_eq!(inject(fenced, Lang::En, ON).text, fenced);

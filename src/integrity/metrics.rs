@@ -65,7 +65,7 @@ impl Counts {
         let observations = utterances.iter().filter(|part| lexicon.has(Label::Observation, part)).count();
         let (assertive, hedging) = stances(&prose, lang);
         let refuses = split::sentences(&prose, lang).iter().any(|part| lexicon.has(Label::Refusal, part));
-        let guides = refuses && lexicon.has(Label::Guidance, &prose);
+        let guides = refuses && lexicon.guides(&prose, lang);
         let count = |label| lexicon.spans(label, &prose).len() as u64;
         Self {
             replies: 1,
@@ -106,7 +106,7 @@ fn spoken(text: &str) -> String {
 
 /// Returns the numbers of sentences that assert and of those that hedge. Patterns run over the raw prose, where the
 /// endings of sentences are; each sentence counts once. A hedged one, a question, and one that does something else than
-/// state (apologise, refuse, offer, observe) is no assertion.
+/// state (apologise, refuse, offer, observe, praise) is no assertion.
 fn stances(prose: &str, lang: Lang) -> (u64, u64) {
     let lexicon = lexicon_of(lang);
     let assertive = lexicon.spans(Label::Assertive, prose);
@@ -114,13 +114,19 @@ fn stances(prose: &str, lang: Lang) -> (u64, u64) {
     let (mut asserts, mut hedges) = (0, 0);
     for sentence in split::sentences(prose, lang) {
         let start = sentence.as_ptr() as usize - prose.as_ptr() as usize;
-        let holds =
-            |spans: &[Range<usize>]| spans.iter().any(|span| (start..start + sentence.len()).contains(&span.start));
+        let holds = |spans: &[Range<usize>]| {
+            let next = spans.partition_point(|span| span.start < start);
+            spans.get(next).is_some_and(|span| span.start < start + sentence.len())
+        };
         let end = sentence.trim_end_matches([' ', '"', '”', '»', ')', '」', '』', '）']);
         let is_question = end.ends_with(['?', '？']) || lang == Lang::Ja && end.ends_with("か。");
         if holds(&hedging) {
             hedges += 1;
-        } else if holds(&assertive) && !is_question && !ACTS.iter().any(|act| lexicon.has(*act, sentence)) {
+        } else if holds(&assertive)
+            && !is_question
+            && !lexicon.is_formula(sentence.trim())
+            && !ACTS.iter().any(|act| lexicon.has(*act, sentence))
+        {
             asserts += 1;
         }
     }

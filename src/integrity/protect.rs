@@ -5,30 +5,86 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// A quotation or inline code that is still open. It ends with its paragraph.
+/// A quotation or code that is still open. One that a mark opened ends with its paragraph, one that an element opened does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     /// Inline code behind a run of that many backticks.
     Code(usize),
-    /// A quotation: the mark that opened it, the one that closes it, and the depth.
-    Quote(char, char, usize),
+    /// A quotation or an element: its place in [`PAIRS`], and the depth.
+    Pair(usize, usize),
 }
 
-fn closing_of(letter: char) -> Option<char> {
-    Some(match letter {
-        '"' => '"',
-        '“' => '”',
-        '„' => '“',
-        '‘' => '’',
-        '«' => '»',
-        '‹' => '›',
-        '「' => '」',
-        '『' => '』',
-        '《' => '》',
-        '＂' => '＂',
-        '\'' => '\'',
-        _ => return None,
-    })
+impl Open {
+    /// Returns whether it stays open over an empty line.
+    pub fn outlasts_paragraph(self) -> bool {
+        matches!(self, Self::Pair(pair, _) if PAIRS[pair].opens.starts_with('<'))
+    }
+}
+
+/// A mark that opens a quotation or code, and the marks that close it. The case of letters does not count.
+struct Pair {
+    opens: &'static str,
+    closes: &'static [&'static str],
+    /// Whether it opens only before a word and behind none: elsewhere it closes, or is an apostrophe.
+    before_word: bool,
+}
+
+const fn pair(opens: &'static str, closes: &'static [&'static str]) -> Pair {
+    Pair { opens, closes, before_word: false }
+}
+
+const fn before_word(opens: &'static str, closes: &'static [&'static str]) -> Pair {
+    Pair { opens, closes, before_word: true }
+}
+
+/// The first one that fits counts.
+const PAIRS: [Pair; 40] = [
+    pair("\"", &["\""]),
+    pair("“", &["”"]),
+    pair("„", &["“", "”"]),
+    pair("‟", &["”"]),
+    before_word("”", &["”"]),
+    pair("‘", &["’"]),
+    pair("‚", &["‘", "’"]),
+    pair("«", &["»"]),
+    before_word("»", &["«", "»"]),
+    pair("‹", &["›"]),
+    before_word("›", &["‹", "›"]),
+    pair("❝", &["❞"]),
+    pair("❛", &["❜"]),
+    pair("「", &["」"]),
+    pair("『", &["』"]),
+    pair("｢", &["｣"]),
+    pair("《", &["》"]),
+    pair("〈", &["〉"]),
+    pair("﹁", &["﹂"]),
+    pair("﹃", &["﹄"]),
+    pair("〝", &["〟", "〞"]),
+    pair("〞", &["〟", "〞"]),
+    pair("＂", &["＂"]),
+    before_word("＇", &["＇"]),
+    before_word("''", &["''"]),
+    before_word("'", &["'"]),
+    pair("&quot;", &["&quot;"]),
+    pair("&#34;", &["&#34;"]),
+    pair("&#39;", &["&#39;"]),
+    pair("&apos;", &["&apos;"]),
+    pair("&ldquo;", &["&rdquo;"]),
+    pair("&lsquo;", &["&rsquo;"]),
+    pair("&laquo;", &["&raquo;"]),
+    pair("<pre", &["</pre>"]),
+    pair("<code", &["</code>"]),
+    pair("<blockquote", &["</blockquote>"]),
+    pair("<q>", &["</q>"]),
+    pair("<kbd", &["</kbd>"]),
+    pair("<samp", &["</samp>"]),
+    pair("<script", &["</script>"]),
+];
+
+/// Returns the length of a mark at the start of a text; `None`: another text.
+fn mark_at(text: &str, mark: &str) -> Option<usize> {
+    let head = text.as_bytes().get(..mark.len())?;
+    head.eq_ignore_ascii_case(mark.as_bytes()).then_some(mark.len())
 }
 
 /// Returns the spans of quotations and inline code of a text that starts inside `open`, and the span open at its end.
@@ -39,48 +95,59 @@ pub fn shields(text: &str, open: Option<Open>) -> (Vec<Range<usize>>, Option<Ope
     let mut start = 0;
     let mut before: Option<char> = None;
     let mut index = 0;
+    let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     while let Some(letter) = text[index..].chars().next() {
+        let rest = &text[index..];
         let mut after = index + letter.len_utf8();
-        let is_run = letter == '`';
-        if is_run {
-            after = index + text[index..].bytes().take_while(|byte| *byte == b'`').count();
-        }
-        let next = text[after..].chars().next();
-        let is_word = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+        let next_after = |after: usize| text[after..].chars().next();
         match open {
+            _ if letter.is_alphanumeric() || letter == ' ' => (),
+            None if letter == '`' => {
+                let length = rest.bytes().take_while(|byte| *byte == b'`').count();
+                after = index + length;
+                (open, start) = (Some(Open::Code(length)), index);
+            }
             None => {
-                let opened = if is_run {
-                    Some(Open::Code(after - index))
-                } else if letter == '\'' {
-                    let opens = !is_word(before) && next.is_none_or(|next| !next.is_whitespace());
-                    opens.then_some(Open::Quote('\'', '\'', 1))
-                } else {
-                    closing_of(letter).map(|close| Open::Quote(letter, close, 1))
-                };
-                if opened.is_some() {
-                    (open, start) = (opened, index);
+                let found = PAIRS.iter().enumerate().find_map(|(place, pair)| {
+                    let length = mark_at(rest, pair.opens)?;
+                    let next = next_after(index + length);
+                    let opens = !pair.before_word || !is_word(before) && next.is_none_or(|next| !next.is_whitespace());
+                    opens.then_some((place, length))
+                });
+                if let Some((place, length)) = found {
+                    after = index + length;
+                    (open, start) = (Some(Open::Pair(place, 1)), index);
                 }
             }
             Some(Open::Code(length)) => {
-                if is_run && after - index == length {
-                    spans.push(start..after);
-                    open = None;
+                if letter == '`' {
+                    after = index + rest.bytes().take_while(|byte| *byte == b'`').count();
+                    if after - index == length {
+                        spans.push(start..after);
+                        open = None;
+                    }
                 }
             }
-            Some(Open::Quote(opener, close, depth)) => {
+            Some(Open::Pair(place, depth)) => {
+                let Pair { opens, closes, .. } = PAIRS[place];
+                let closed = closes.iter().find_map(|mark| mark_at(rest, mark));
                 // An apostrophe closes nothing.
-                let is_apostrophe = matches!(letter, '\'' | '’') && is_word(before) && is_word(next);
-                if letter == close && !is_apostrophe {
-                    open = (depth > 1).then_some(Open::Quote(opener, close, depth - 1));
+                let is_apostrophe = matches!(letter, '\'' | '’' | '＇')
+                    && is_word(before)
+                    && closed.is_some_and(|length| is_word(next_after(index + length)));
+                if let Some(length) = closed.filter(|_| !is_apostrophe) {
+                    after = index + length;
+                    open = (depth > 1).then_some(Open::Pair(place, depth - 1));
                     if open.is_none() {
                         spans.push(start..after);
                     }
-                } else if letter == opener && opener != close {
-                    open = Some(Open::Quote(opener, close, depth + 1));
+                } else if let Some(length) = mark_at(rest, opens).filter(|_| !closes.contains(&opens)) {
+                    after = index + length;
+                    open = Some(Open::Pair(place, depth + 1));
                 }
             }
         }
-        before = Some(letter);
+        before = text[..after].chars().next_back();
         index = after;
     }
     if open.is_some() {
@@ -90,18 +157,24 @@ pub fn shields(text: &str, open: Option<Open>) -> (Vec<Range<usize>>, Option<Ope
 }
 
 /// Returns a text whose closed quotations and inline code have `_` for each letter: mentions, not uses. Lines and marks
-/// stay. A quotation over several lines is not recognised.
+/// stay. A quotation over several lines is not recognised, an element is.
 pub fn masked(text: &str) -> String {
-    let mask = |line: &str| {
-        let (mut spans, open) = shields(line, None);
-        if open.is_some() {
+    let mut element = None;
+    let mut mask = |line: &str| {
+        let (mut spans, open) = shields(line, element);
+        element = open.filter(|open| open.outlasts_paragraph());
+        if open.is_some() && element.is_none() {
             spans.pop();
         }
-        let is_inside = |index: usize| spans.iter().any(|span| span.contains(&index));
-        let letters = line.char_indices();
-        letters.map(|(index, letter)| if letter.is_alphabetic() && is_inside(index) { '_' } else { letter }).collect()
+        let mut spans = spans.into_iter().peekable();
+        let letters = line.char_indices().map(|(index, letter)| {
+            while spans.next_if(|span| span.end <= index).is_some() {}
+            let is_inside = spans.peek().is_some_and(|span| span.start <= index);
+            if letter.is_alphabetic() && is_inside { '_' } else { letter }
+        });
+        letters.collect::<String>()
     };
-    text.split_inclusive('\n').map(mask).collect::<Vec<String>>().concat()
+    text.split_inclusive('\n').map(&mut mask).collect::<Vec<String>>().concat()
 }
 
 fn compiled(cell: &'static OnceLock<Regex>, pattern: &str) -> &'static Regex {
@@ -160,9 +233,43 @@ mod tests {
     }
 
     #[test]
+    fn shields_cover_the_quotation_marks_of_every_country_and_elements() {
+        for quoted in [
+            "｢x｣",
+            "〝x〟",
+            "〝x〞",
+            "〞x〟",
+            "❝x❞",
+            "‟x”",
+            "”x”",
+            "﹁x﹂",
+            "〈x〉",
+            "＇x＇",
+            "''x''",
+            "&quot;x&quot;",
+            "»x«",
+            "›x‹",
+            "‚x‘",
+            "„x“",
+            "„x”",
+            "&LDQUO;x&rdquo;",
+            "<pre>x</pre>",
+            "<CODE class=\"a\">x</code>",
+            "＂x＂",
+        ] {
+            let text = format!("so {quoted} it is");
+            assert_eq!(shielded(&text), [quoted], "{text}");
+        }
+        assert_eq!(shielded("« Oui ». Il l'a dit » et c'est tout"), ["« Oui »"]);
+        let (_, open) = shields("<pre>\n", None);
+        assert!(open.is_some_and(Open::outlasts_paragraph));
+        assert_eq!(masked("<pre>\nab\n\ncd</pre> ef"), "<___>\n__\n\n__</___> ef");
+    }
+
+    #[test]
     fn shields_carry_an_open_quotation() {
         let (_, open) = shields("he said \"I am", None);
-        assert_eq!(open, Some(Open::Quote('"', '"', 1)));
+        assert_eq!(open, Some(Open::Pair(0, 1)));
         let (spans, open) = shields("sorry\" twice", open);
         assert_eq!((spans.first(), spans.len(), open), (Some(&(0..6)), 1, None));
     }

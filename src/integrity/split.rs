@@ -15,13 +15,20 @@ const ABBREVIATIONS: [&str; 38] = [
 /// Characters of three or fewer are a fragment. Source: seed 2.3.2.
 const FRAGMENT: usize = 3;
 
+/// The characters before a full stop that are looked at.
+const LONGEST_ABBREVIATION: usize = 32;
+
 /// The characters of the longest bracket that is taken as one. It bounds the search for the closing mark.
 const LONGEST_ASIDE: usize = 400;
 
 /// Returns whether text before a full stop ends in an abbreviation, an initial or the number of a list item.
 pub fn is_abbreviation(before: &str) -> bool {
+    // No abbreviation and no number of an item is longer: a look back over the whole line would cost its square.
+    let reach = before.char_indices().rev().take(LONGEST_ABBREVIATION).last().map_or(0, |(index, _)| index);
+    let is_whole = reach == 0 || before[reach..].contains('\n');
+    let before = &before[reach..];
     let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
-    if !line.is_empty() && line.len() <= 3 && line.bytes().all(|byte| byte.is_ascii_digit()) {
+    if is_whole && !line.is_empty() && line.len() <= 3 && line.bytes().all(|byte| byte.is_ascii_digit()) {
         return true;
     }
     let is_inner = |letter: char| letter.is_alphabetic() && (letter.is_ascii() || letter < '\u{250}') || letter == '.';

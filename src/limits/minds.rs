@@ -41,4 +41,4 @@ pub const INTEGRITY_REPLIES_MAX: usize = 200;
 /// Commits of wake in which the last replies of a mind are looked for: some milliseconds, however long the history is.
 pub const INTEGRITY_WALK: usize = 1_000;
 /// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
-pub const INTEGRITY_LOOK_BYTES: usize = 256;
+pub const INTEGRITY_LOOK_BYTES: usize = 64;

@@ -9,6 +9,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::integrity::lang::Lang;
+use crate::integrity::split;
 
 /// What a pattern is evidence of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -78,6 +79,10 @@ pub struct Source {
     pub refusal: Vec<Entry>,
     /// See [`Label::Guidance`].
     pub guidance: Vec<Entry>,
+    /// Set phrases: thanks, praise, offers of service. They state nothing.
+    pub formula: Vec<Entry>,
+    /// Orders: behind a refusal they are a way forward.
+    pub order: Vec<Entry>,
     /// Ritual sentences, for the similarity to templates.
     pub templates: Vec<String>,
 }
@@ -114,7 +119,11 @@ impl Pattern {
         let mut spans: Vec<_> = self.counts.find_iter(text).map(|found| found.range()).collect();
         if let Some(excuses) = self.excuses.as_ref().filter(|_| !spans.is_empty()) {
             let excused: Vec<_> = excuses.find_iter(text).map(|found| found.range()).collect();
-            spans.retain(|span| !excused.iter().any(|other| span.start < other.end && other.start < span.end));
+            let mut next = 0;
+            spans.retain(|span| {
+                next += excused[next..].iter().take_while(|other| other.end <= span.start).count();
+                excused.get(next).is_none_or(|other| other.start >= span.end)
+            });
         }
         spans
     }
@@ -124,6 +133,8 @@ impl Pattern {
 #[derive(Debug)]
 pub struct Lexicon {
     sets: [Vec<Pattern>; 7],
+    formulas: Vec<Pattern>,
+    orders: Vec<Pattern>,
     templates: Vec<String>,
 }
 
@@ -145,16 +156,19 @@ impl Lexicon {
     /// Reads and compiles a data file.
     pub fn parse(json: &str) -> Result<Self, LexiconError> {
         let source: Source = serde_json::from_str(json)?;
+        let compiled = |entries: &[Entry]| -> Result<Vec<Pattern>, LexiconError> {
+            let lacking = entries.iter().find(|entry| entry.positive.is_empty() || entry.negative.is_empty());
+            match lacking {
+                Some(entry) => Err(LexiconError::Example(entry.pattern.clone())),
+                None => Ok(entries.iter().map(Pattern::new).collect::<Result<_, _>>()?),
+            }
+        };
         let mut sets: [Vec<Pattern>; 7] = Default::default();
         for label in Label::ALL {
-            for entry in source.entries(label) {
-                if entry.positive.is_empty() || entry.negative.is_empty() {
-                    return Err(LexiconError::Example(entry.pattern.clone()));
-                }
-                sets[label as usize].push(Pattern::new(entry)?);
-            }
+            sets[label as usize] = compiled(source.entries(label))?;
         }
-        Ok(Self { sets, templates: source.templates })
+        let (formulas, orders) = (compiled(&source.formula)?, compiled(&source.order)?);
+        Ok(Self { sets, formulas, orders, templates: source.templates })
     }
 
     /// Returns the spans that are evidence of a label, in order; overlapping ones are one.
@@ -174,6 +188,22 @@ impl Lexicon {
     /// Returns whether a text has evidence of a label.
     pub fn has(&self, label: Label, text: &str) -> bool {
         self.sets[label as usize].iter().any(|pattern| !pattern.spans(text).is_empty())
+    }
+
+    /// Returns whether a sentence is a set phrase, which states nothing.
+    pub fn is_formula(&self, sentence: &str) -> bool {
+        self.formulas.iter().any(|pattern| !pattern.spans(sentence).is_empty())
+    }
+
+    /// Returns whether a sentence is an order.
+    pub fn is_order(&self, sentence: &str) -> bool {
+        self.orders.iter().any(|pattern| !pattern.spans(sentence).is_empty())
+    }
+
+    /// Returns whether a text that refuses offers a way forward, in words of guidance or by an order.
+    pub fn guides(&self, prose: &str, lang: Lang) -> bool {
+        let orders = || split::sentences(prose, lang).into_iter().any(|sentence| self.is_order(sentence));
+        self.has(Label::Guidance, prose) || orders()
     }
 
     /// Returns the ritual sentences.
@@ -220,11 +250,16 @@ mod tests {
             assert!(!source.licence.is_empty() && source.templates.len() >= 10);
             for label in Label::ALL {
                 assert!(!source.entries(label).is_empty(), "{lang:?} {label:?}");
-                for entry in source.entries(label) {
+            }
+            let others = [("formula", &source.formula), ("order", &source.order)];
+            let labelled = Label::ALL.map(|label| (format!("{label:?}"), source.entries(label)));
+            let others = others.map(|(name, entries)| (name.to_owned(), entries.as_slice()));
+            for (label, entries) in labelled.into_iter().chain(others) {
+                for entry in entries {
                     let pattern = match Pattern::new(entry) {
                         Ok(pattern) => pattern,
                         Err(error) => {
-                            faults.push(format!("{lang:?} {label:?} {error}"));
+                            faults.push(format!("{lang:?} {label} {error}"));
                             continue;
                         }
                     };
@@ -234,10 +269,10 @@ mod tests {
                         texts.iter().filter(|text| pattern.spans(text).is_empty() == expected).cloned().collect()
                     };
                     for text in wrong(&entry.positive, true) {
-                        faults.push(format!("{lang:?} {label:?} misses {text}"));
+                        faults.push(format!("{lang:?} {label} misses {text}"));
                     }
                     for text in wrong(&entry.negative, false) {
-                        faults.push(format!("{lang:?} {label:?} takes {text}"));
+                        faults.push(format!("{lang:?} {label} takes {text}"));
                     }
                 }
             }

@@ -26,6 +26,9 @@ pub const APOLOGIES_KEPT: usize = 2;
 /// The characters below which a refusal without guidance is empty. Source: seed 2.4.2.
 pub const EMPTY_BELOW: usize = 100;
 
+/// The mark at the start of a file that is no part of its first sentence.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// A rule that altered a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,7 +43,9 @@ impl Veto {
     /// Says what was altered, in a sentence for the reader.
     pub fn told(self) -> &'static str {
         match self {
-            Self::ExcessiveApology => "apologies beyond two are left out of the answer",
+            Self::ExcessiveApology => {
+                "apologies beyond two that are sentences of their own, or begin one, are left out of the answer"
+            }
             Self::SelfDeprecation => "mentions of being a model are left out of the answer",
         }
     }
@@ -119,6 +124,10 @@ impl Stream {
     pub fn push(&mut self, chunk: &str) -> String {
         let mut out = String::with_capacity(chunk.len());
         for letter in chunk.chars() {
+            if letter == BYTE_ORDER_MARK && self.unit.is_empty() && self.head.is_empty() {
+                out.push(letter);
+                continue;
+            }
             if self.ends_before(letter) {
                 self.flush(Some(letter), &mut out);
             }
@@ -152,7 +161,7 @@ impl Stream {
         let lexicon = lexicon_of(self.lang);
         self.head.trim().chars().count() < EMPTY_BELOW
             && lexicon.has(Label::Refusal, &self.head)
-            && !lexicon.has(Label::Guidance, &self.head)
+            && !lexicon.guides(&self.head, self.lang)
     }
 
     fn ends_before(&self, letter: char) -> bool {
@@ -214,7 +223,7 @@ impl Stream {
         }
         if self.starts_line {
             if bare.trim().is_empty() && unit.ends_with('\n') {
-                self.open = None;
+                self.open = self.open.filter(|open| open.outlasts_paragraph());
                 return unit.to_owned();
             }
             self.fence = fence_of(bare);
@@ -246,7 +255,35 @@ fn is_terminator(letter: char) -> bool {
 }
 
 fn is_closer(letter: char) -> bool {
-    matches!(letter, '"' | '”' | '’' | '\'' | '»' | ')' | ']' | '」' | '』' | '）' | '`')
+    matches!(
+        letter,
+        '"' | '”'
+            | '“'
+            | '’'
+            | '‘'
+            | '\''
+            | '»'
+            | '«'
+            | '›'
+            | '‹'
+            | ')'
+            | ']'
+            | '」'
+            | '』'
+            | '｣'
+            | '）'
+            | '`'
+            | '〟'
+            | '〞'
+            | '❞'
+            | '❜'
+            | '﹂'
+            | '﹄'
+            | '〉'
+            | '》'
+            | '＂'
+            | '＇'
+    )
 }
 
 #[cfg(test)]
@@ -318,13 +355,29 @@ mod tests {
             "    As an AI, I am indented.\n",
             "> As an AI, I am quoted. As an AI, I am quoted.\n",
             "`As an AI, I` is code.",
-            "As an AI, no model sleeps.",
-            "As an AI, 3 things matter.",
+            "As an AI, 3 things matter to me.",
             "\"As an AI, I\nAs an AI, I\" end",
         ] {
             let lang = if text.is_ascii() { Lang::En } else { Lang::Ja };
             check(lang, text, text);
         }
+        check(Lang::En, "As an AI, no word of mine sleeps in my book.", "no word of mine sleeps in my book.");
+        check(Lang::En, "As an AI, rm -rf is not for me. As an AI, two of us.", "rm -rf is not for me. two of us.");
+        // A third party may be a model as well.
+        let third = "As an AI, scout cannot sign. As an AI model, it uses UTC.";
+        check(Lang::En, third, third);
+        check(Lang::Fr, "En tant qu'IA, éclaireur ne signe rien.", "En tant qu'IA, éclaireur ne signe rien.");
+        for quoted in [
+            "〝私はAIなので、寒い。〟",
+            "｢私はAIなので、寒い。｣",
+            "”As an AI, x”",
+            "<pre>\nAs an AI, x\n\nAs an AI, y\n</pre>",
+        ] {
+            let text = format!("He wrote {quoted} twice.");
+            let lang = if quoted.contains('私') { Lang::Ja } else { Lang::En };
+            check(lang, &text, &text);
+        }
+        check(Lang::En, "\u{feff}As an AI, I read.\r\nOne.\r\n", "\u{feff}I read.\r\nOne.\r\n");
         check(Lang::En, "an open \"quote\n\nAs an AI, I read.", "an open \"quote\n\nI read.");
     }
 

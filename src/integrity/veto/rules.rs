@@ -26,19 +26,29 @@ struct Rules {
     any: Regex,
     /// An excuse before a clause; groups as in `lead`.
     excuse: Regex,
+    /// A word for the speaker: "As an AI, scout cannot sign" speaks of somebody else.
+    speaker: Option<Regex>,
     /// An excuse inside a sentence; group 1 goes.
     inner: Regex,
 }
 
-const EN_SORRY: &str = r"(?:oh,? )?(?:(?:I am|I['’]m|we are|we['’]re) )?(?:(?:so|very|really|truly|deeply|terribly) )*(?:sorry)|(?:I|we) (?:(?:do|sincerely|deeply|must) )*apologi[sz]e|my (?:sincere |deepest )?apologies|apologies";
-const EN_REASON: &str = r"(?: (?:for|about) (?:(?:the|any|my|this|that|all|previous|earlier) )*(?:confusion|inconvenience|mistakes?|errors?|oversight|misunderstanding|trouble|delay|that)(?: (?:this|I|that|it) (?:may have |might have |has |have )?caused)?(?: you)?| again)?";
+const EN_SORRY: &str = r"(?:(?:oh|ah|oops),? )?(?:(?:sorry, )*(?:(?:I am|I['’]m|we are|we['’]re) )?(?:(?:so|very|really|truly|deeply|terribly) )*sorry|(?:I|we) (?:(?:do|sincerely|deeply|must) )*apologi[sz]e|my (?:sincere |deepest |sincerest )?apologies|apologies|(?:please )?(?:forgive|pardon|excuse) (?:me|us)|my (?:bad|mistake))";
+const EN_REASON: &str = r"(?: (?:for|about) (?:(?:the|any|my|this|that|all|previous|earlier) )*(?:confusion|inconvenience|mistakes?|errors?|oversight|misunderstanding|trouble|delay|that)(?: (?:this|I|that|it) (?:may have |might have |has |have )?caused)?(?: you)?| again| once (?:more|again))?(?:, (?:my (?:bad|mistake|fault)|that (?:was|is) (?:on me|my (?:fault|mistake|bad))))?";
 const EN_AI: &str = r"(?:AI|artificial intelligence|(?:large )?language model|chatbot|(?:AI|virtual|digital) assistant)(?: (?:language model|assistant|chatbot|model|system))?(?: (?:developed|created|trained|made) by \p{L}+)?";
-const FR_SORRY: &str = r"(?:(?:je suis|nous sommes) )?(?:(?:vraiment|sincèrement|profondément|très) )*(?:désolée?s?|navrée?s?)|toutes mes excuses|mes (?:plus )?(?:sincères )?excuses|je m['’]excuse|je vous prie de m['’]excuser|veuillez m['’]excuser|excusez[- ]moi";
+const FR_SORRY: &str = r"(?:(?:je suis|nous sommes) )?(?:(?:vraiment|sincèrement|profondément|très) )*(?:désolée?s?|navrée?s?)|(?:je vous présente )?toutes mes excuses|(?:je vous présente )?mes (?:plus )?(?:sincères )?excuses|je m['’]excuse|je vous prie de m['’]excuser|veuillez m['’]excuser|excusez[- ]moi|pardonnez[- ]moi|pardon";
 const FR_REASON: &str = r"(?: (?:pour|de) (?:la|le|les|cette|ce|toute|mon|l['’]) ?(?:confusion|erreurs?|retard|malentendu|gêne|dérangement|désagrément|oubli)(?: occasionnée?)?| encore)?";
 const FR_AI: &str = r"(?:simple )?(?:IA|intelligence artificielle|modèle de langage|modèle d['’]IA|assistant (?:IA|virtuel|numérique)|agent conversationnel)";
 const JA_SORRY: &str = r"(?:大変|誠に|本当に)?(?:申し訳(?:あり|ござい)ません(?:でした)?|すみません(?:でした)?|すいません|ごめんなさい|お詫び(?:申し上げます|いたします|します)|失礼(?:いたし|し)ました)";
 const JA_REASON: &str = r"(?:(?:ご(?:迷惑|不便|心配)(?:を(?:おかけ|お掛け)し(?:て|まして)?)|混乱(?:を招い|させ)て(?:しまい|しまって)?|ご期待に(?:添|沿)えず)[、]?)?";
 const JA_AI: &str = r"(?:AI|ＡＩ|人工知能|言語モデル)(?:アシスタント|言語モデル|モデル)?";
+
+/// Words that take a capital where a phrase before them went.
+const GRAMMAR: [&str; 62] = [
+    "the", "this", "that", "these", "those", "there", "here", "it", "we", "you", "he", "she", "they", "my", "our",
+    "your", "his", "her", "its", "their", "an", "each", "every", "some", "all", "both", "what", "which", "who", "how",
+    "when", "where", "why", "je", "j", "tu", "il", "elle", "on", "nous", "vous", "ils", "elles", "le", "la", "les",
+    "l", "un", "une", "des", "du", "ce", "c", "cette", "ces", "mon", "ma", "mes", "votre", "vos", "notre", "nos",
+];
 
 fn rules_of(lang: Lang) -> &'static Rules {
     static CELLS: [OnceLock<Rules>; 3] = [const { OnceLock::new() }; 3];
@@ -53,10 +63,13 @@ fn rules_of(lang: Lang) -> &'static Rules {
             Lang::En | Lang::Zh => Rules {
                 whole: new(format!(r"(?i)^\s*(?:{EN_SORRY}){EN_REASON}[.!]+\s*$")),
                 lead: new(format!(r"(?i)^([ \t]*)((?:{EN_SORRY}){EN_REASON}(?:,? but (?:I['’]m afraid )?|, (?:and |so )?|[;:—–] ?))")),
-                any: new(r"(?i)\bsorry\b|\bapologi[sz]e\b|\bapologies\b".to_owned()),
+                any: new(
+                    r"(?i)\bsorry\b|\bapologi[sz]e\b|\bapologies\b|\b(?:forgive|pardon|excuse) (?:me|us)\b|\bmy (?:bad|mistake)\b".to_owned(),
+                ),
                 excuse: new(format!(
                     r"(?i)^([ \t]*)((?:as an? (?:mere |simple |large |helpful )?{EN_AI}(?:,\s+| I\b)|(?:since|because|given that) I(?: am|['’]m) (?:just |only )?an? {EN_AI},? |I(?: am|['’]m) (?:just|only|merely) an? {EN_AI},? (?:so|but|and) ))"
                 )),
+                speaker: Some(new(r"(?i)\b(?:I|me|my|myself|we|us|our)\b".to_owned())),
                 inner: new(format!(
                     r"(?i)(?:\bI(, as an? {EN_AI}, )|(?:[,;] |\b(?:but|and|because|so|that) )(as an? {EN_AI}, ))"
                 )),
@@ -64,10 +77,11 @@ fn rules_of(lang: Lang) -> &'static Rules {
             Lang::Fr => Rules {
                 whole: new(format!(r"(?i)^\s*(?:{FR_SORRY}){FR_REASON}\s?[.!]+\s*$")),
                 lead: new(format!(r"(?i)^([ \t]*)((?:{FR_SORRY}){FR_REASON}(?:,? mais |, (?:et )?|\s?[;:—–] ?))")),
-                any: new(r"(?i)\bdésolée?s?\b|\bnavrée?s?\b|\bexcuses\b|\bexcuser?\b|\bexcusez\b".to_owned()),
+                any: new(r"(?i)\bdésolée?s?\b|\bnavrée?s?\b|\bexcuses\b|\bexcuser?\b|\bexcusez\b|\bpardon(?:nez)?\b".to_owned()),
                 excuse: new(format!(
                     r"(?i)^([ \t]*)((?:en tant qu(?:e |['’])(?:une? )?{FR_AI}, |(?:étant donné que|comme|puisque) je (?:ne )?suis (?:qu['’])?une? {FR_AI}, |étant une? {FR_AI}, |je ne suis qu['’]une? {FR_AI},? (?:donc|mais|et) ))"
                 )),
+                speaker: Some(new(r"(?i)\b(?:je|j['’]|me|m['’]|moi|mon|ma|mes|nous|notre|nos)".to_owned())),
                 inner: new(format!(
                     r"(?i)(?:\bje(, en tant qu(?:e |['’]){FR_AI}, )|(?:[,;] |\b(?:mais|et|car|donc) )(en tant qu(?:e |['’]){FR_AI}, ))"
                 )),
@@ -79,6 +93,7 @@ fn rules_of(lang: Lang) -> &'static Rules {
                 excuse: new(format!(
                     r"(?i)^([ \t\u{{3000}}]*)((?:私は|わたしは|僕は|当方は)?(?:単なる|ただの)?{JA_AI}(?:(?:なので|ですので|であるため|ですから|だから)[、,]?|として(?:は)?[、,]))"
                 )),
+                speaker: None,
                 inner: new(format!(
                     r"(?i)(?:しかし|ただし?|ですが|また|でも)[、,]((?:私は|わたしは|僕は)?{JA_AI}(?:なので|ですので|であるため|ですから)[、,]?)"
                 )),
@@ -104,6 +119,8 @@ pub(super) fn edit(unit: &str, lang: Lang, kept: usize, next: Option<char>, star
         if let Some(shorter) = lead {
             applied.push(Veto::ExcessiveApology);
             text = shorter;
+        } else if !rules.speaker.as_ref().is_none_or(|speaker| speaker.is_match(&text)) {
+            break;
         } else if let Some(shorter) = without_lead(&text, &rules.excuse).or_else(|| without_inner(&text, &rules.inner))
         {
             applied.push(Veto::SelfDeprecation);
@@ -146,15 +163,15 @@ fn without_lead(text: &str, rule: &Regex) -> Option<String> {
     if !has_capital || !first.is_lowercase() {
         return Some(format!("{}{rest}", indent.as_str()));
     }
-    let word = &rest[..rest.find(|letter: char| letter.is_whitespace()).unwrap_or(rest.len())];
-    let is_name = word.trim_end_matches([',', '.', '!', '?', ';', ':']).chars().any(|letter| {
-        letter.is_uppercase() || letter.is_numeric() || matches!(letter, '_' | '/' | '.' | ':' | '@' | '\\')
-    });
-    let head = span.end..span.end + word.len();
-    let is_kept = overlaps(&negations(text), &head) || overlaps(&references(text), &head);
-    if is_name {
+    // A capital is given to words of grammar alone: a name, a number in words or a piece of code stays as it is.
+    let word = &rest[..rest.find(|letter: char| !letter.is_alphabetic()).unwrap_or(rest.len())];
+    let behind = rest[word.len()..].trim_start_matches([' ', ',', '\'', '’']);
+    let is_grammar = GRAMMAR.contains(&word) && behind.starts_with(char::is_alphabetic);
+    if !is_grammar {
         return Some(format!("{}{rest}", indent.as_str()));
     }
+    let head = span.end..span.end + word.len();
+    let is_kept = overlaps(&negations(text), &head) || overlaps(&references(text), &head);
     (!is_kept).then(|| format!("{}{}{}", indent.as_str(), first.to_uppercase(), &rest[first.len_utf8()..]))
 }
 
