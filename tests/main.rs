@@ -90,6 +90,7 @@ mod review_answers;
 mod review_clones;
 mod review_day;
 mod review_edges;
+mod review_fifth;
 mod review_forged;
 mod review_fourth;
 mod review_known;

@@ -155,7 +155,7 @@ impl Brain {
         }
         let waiting = count::counts(store, tree)?.get("queue").copied().unwrap_or(0);
         // What a run that waits for review has perceived waits for a person.
-        let waiting = if waiting > 0 { waiting.saturating_sub(self.cycle.claimed_stimuli()?.len()) } else { 0 };
+        let waiting = if waiting > 0 { waiting.saturating_sub(self.cycle.claimed_stimuli()?.all.len()) } else { 0 };
         let texts = plural(waiting, "text waits", "texts wait");
         Ok((waiting > 0).then(|| {
             format!("{texts} to be perceived and could not be asked: `git brain run` goes on, or says why they wait")

@@ -8,7 +8,7 @@ use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
-use crate::delta::{Document, RunRecord};
+use crate::delta::{Document, Operation, RunRecord};
 use crate::model::Origin;
 use crate::model::ids::NeuronId;
 use crate::review::belief::{ChangeKind, operation};
@@ -73,13 +73,22 @@ impl Brain {
         record: &RunRecord,
         document: Option<&Document>,
         review: &ReviewRecord,
+        notes: Vec<String>,
     ) -> Result<Vec<String>, BrainError> {
+        // Words that a newer run has in wake stay: what would not land is told by a note.
+        let lands_as_it_is = |op: &&Operation| match op {
+            Operation::Reword(reword) => {
+                !notes.iter().any(|note| note.starts_with(reword.id.as_str()) && note.ends_with("does not land"))
+            }
+            _ => true,
+        };
         let lands: Vec<String> = match (document, review.verdict) {
             (Some(document), _) => document.ops.iter().map(operation).collect(),
             (None, Verdict::Reject) => Vec::new(),
-            (None, _) => record.ops.iter().map(operation).collect(),
+            (None, _) => record.ops.iter().filter(lands_as_it_is).map(operation).collect(),
         };
-        let mut lines: Vec<String> = lands.iter().take(SHOWN).map(|op| format!("lands: {op}")).collect();
+        let mut lines = notes.clone();
+        lines.extend(lands.iter().take(SHOWN).map(|op| format!("lands: {op}")));
         lines.extend((lands.len() > SHOWN).then(|| format!("and {} more operations", lands.len() - SHOWN)));
         if review.verdict != Verdict::Approve {
             let out = (1..=record.ops.len()).filter(|number| !review.kept.contains(number));

@@ -86,6 +86,11 @@ impl Brain {
             let most = limits::CONCEPT_BYTES;
             return Err(BrainError::usage(format!("--why has {} bytes, the limit is {most}", why.len())));
         }
+        // Whoever takes words back takes them back from every decision on the run, of which only one stands.
+        let others = match request.forget {
+            true => self.cycle.reviews_of(&review.run)?,
+            false => Vec::new(),
+        };
         let is_own = address == review.address();
         if !is_own && (!why.is_empty() || !self.cycle.may_forget(&address)?) {
             return Err(BrainError::Refused {
@@ -122,15 +127,41 @@ impl Brain {
             }
             remark = Some(new.remark.to_string()).filter(|_| !request.dry_run);
         }
+        let mut taken_back = forgets.len();
+        for other in others.into_iter().filter(|other| other.review != review.review) {
+            let told = self.cycle.with_remarks(other)?;
+            let forgets: Vec<String> = told.declined.0.iter().map(|said| digest(&told.review, said)).collect();
+            if forgets.is_empty() {
+                continue;
+            }
+            taken_back += forgets.len();
+            let new = Remark {
+                remark: self.new_persons_run(&["remark", told.review.as_str()])?,
+                review: told.review.clone(),
+                run: told.run.clone(),
+                by: format!("{name} <{address}>"),
+                at: self.cycle.shared.world.now(),
+                why: String::new(),
+                forgets,
+            };
+            if !request.dry_run {
+                self.cycle.add_remark(&new)?;
+                self.cycle.store.drop_refused(&told.commit)?;
+                remark = remark.or(Some(new.remark.to_string()));
+            }
+        }
+        if taken_back > forgets.len() {
+            notes.retain(|note| !note.ends_with("told already"));
+        }
         if !why.is_empty() {
             notes.push(format!("{}: the reason is {why:?} from now on; nothing is learnt twice", review.run));
         }
         if request.forget && !request.dry_run {
             self.cycle.store.drop_refused(&review.commit)?;
         }
-        if !forgets.is_empty() {
-            let (count, run) = (plural(forgets.len(), "statement", "statements"), &review.run);
-            let is = if forgets.len() == 1 { "is" } else { "are" };
+        if taken_back > 0 {
+            let (count, run) = (plural(taken_back, "statement", "statements"), &review.run);
+            let is = if taken_back == 1 { "is" } else { "are" };
             notes.push(format!(
                 "{count} of {run} {is} kept back from now on, elsewhere with the next sync; git keeps what it had before: docs/review.md, \"Taking words back\""
             ));
@@ -141,7 +172,7 @@ impl Brain {
             remark,
             by: format!("{name} <{address}>"),
             why: if why.is_empty() { told.why } else { why },
-            forgotten: forgets.len(),
+            forgotten: taken_back,
             notes,
             dry_run: request.dry_run,
         })

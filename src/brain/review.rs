@@ -248,6 +248,13 @@ impl Brain {
     fn refused(&self, run: &RunId) -> Result<Option<Belief>, BrainError> {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let stands = self.decision_that_stands(&network, run)?;
+        // Words that the standing decision took back are in none of the others either.
+        if let Some(review) = stands.clone() {
+            let review = self.cycle.with_remarks(review)?;
+            if !review.forgotten.is_empty() && review.declined.is_empty() {
+                return Ok(None);
+            }
+        }
         let others = self.cycle.reviews_of(run)?.into_iter().rev();
         for review in stands.into_iter().chain(others).filter(|review| review.verdict != Verdict::Approve) {
             let review = self.cycle.with_remarks(review)?;
@@ -406,8 +413,13 @@ impl Brain {
 
     /// The same, also if what an amendment landed was taken back since: its reason holds.
     pub(super) fn was_carried_out(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
+        if self.stands(network, review)? {
+            return Ok(true);
+        }
         let landed = review.lands.as_ref().map(|landed| network.record(landed)).transpose()?.flatten();
-        Ok(landed.is_some() || self.stands(network, review)?)
+        // One that gave way to another decision teaches nothing.
+        let first = self.decision_that_stands(network, &review.run)?;
+        Ok(landed.is_some() && first.is_none_or(|first| first.review == review.review))
     }
 
     /// The decision on a run that wake has, of several; else the newest.

@@ -156,6 +156,7 @@ impl Brain {
 
     fn synced(&self, remote: Option<&str>, without_refused: bool) -> Result<SyncReport, BrainError> {
         let (mut given_way, review) = (self.finish_left(), self.cycle.review_of_main()?);
+        let wake = self.at(None).ok();
         let waited = self.cycle.branches_of_runs()?.len();
         let mut synced = self.cycle.sync(remote, without_refused)?;
         while let Some(overruled) = &synced.overruled {
@@ -168,6 +169,9 @@ impl Brain {
             synced = self.cycle.sync(remote, without_refused)?;
         }
         synced.notes.splice(0..0, given_way);
+        if let (Some(before), Some(now)) = (wake, synced.wake) {
+            synced.notes.extend(self.cycle.words_that_gave_way(before, now)?);
+        }
         // Who may push to main decides who reviews: that is never done in silence.
         let now = self.cycle.review_of_main()?;
         if now != review {

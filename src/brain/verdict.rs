@@ -81,12 +81,14 @@ impl Brain {
         };
         self.refuse_more(request, &waiting)?;
         let wake = self.cycle.store.tree_of(self.at(None)?)?;
-        let second = TreeNetwork::new(&self.cycle.store, wake).record(&waiting.run)?;
+        let network = TreeNetwork::new(&self.cycle.store, wake);
+        let second = network.record(&waiting.run)?;
+        let first = self.decision_that_stands(&network, &waiting.run)?;
         let reviews = self.cycle.reviews_of(&waiting.run)?;
         let undecided = reviews.is_empty();
         // What was approved has landed, and this is a commit that nobody decided on.
         let of_another = second.as_ref().is_some_and(|second| !second.is_left_over())
-            && reviews.iter().all(|review| review.commit != waiting.commit.id.to_string());
+            && first.is_none_or(|review| review.commit != waiting.commit.id.to_string());
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
@@ -204,7 +206,7 @@ impl Brain {
         }
         if request.dry_run {
             let mut report = self.report(&review, &waiting, &record, None, true)?;
-            report.notes = self.would_land(&record, meant.document.as_ref(), &review)?;
+            report.notes = self.would_land(&record, meant.document.as_ref(), &review, meant.notes)?;
             return Ok(report);
         }
         // One of two runs that answer the same says nothing about what it learnt.

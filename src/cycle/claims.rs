@@ -1,20 +1,46 @@
 //! Texts and signals that runs on branches have perceived and answered: nobody is asked for them again while those wait.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use super::trailers::ANSWERS;
 use super::{Cycle, CycleError};
+use crate::model::Stimulus;
 use crate::model::ids::{AgentName, SignalId, StimulusId};
 use crate::store::Commit;
 
+/// Stimuli that runs on waiting branches have consumed.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    /// Those of any agent.
+    pub all: HashSet<StimulusId>,
+    /// Those of each.
+    by: BTreeMap<AgentName, HashSet<StimulusId>>,
+}
+
 impl Cycle {
     /// Stimuli that runs on waiting branches have consumed: they are not due again, whatever the queue of wake says.
-    pub fn claimed_stimuli(&self) -> Result<Vec<StimulusId>, CycleError> {
-        let mut claimed = Vec::new();
+    pub fn claimed_stimuli(&self) -> Result<Claims, CycleError> {
+        let mut claims = Claims::default();
         self.each_claim(&mut |_, commit| {
-            claimed.extend(commit.trailer_values("Stimulus").filter_map(|id| StimulusId::parse(id).ok()));
+            let stimuli = || commit.trailer_values("Stimulus").filter_map(|id| StimulusId::parse(id).ok());
+            claims.all.extend(stimuli());
+            if let Some(agent) = commit.agent() {
+                claims.by.entry(agent).or_default().extend(stimuli());
+            }
         })?;
-        Ok(claimed)
+        Ok(claims)
+    }
+
+    /// The stimuli of a queue that are due for an agent: those that no run on a branch has consumed. A reflex, which costs nothing, passes over its own
+    /// alone: where its run is gone and another agent's waits, it perceives the text all the same.
+    pub(super) fn unclaimed(&self, queue: &[Arc<Stimulus>], claims: &Claims, agent: &AgentName) -> Vec<Arc<Stimulus>> {
+        let none = HashSet::new();
+        let claimed = match self.reflex(agent) {
+            Some(_) => claims.by.get(agent).unwrap_or(&none),
+            None => &claims.all,
+        };
+        queue.iter().filter(|stimulus| !claimed.contains(&stimulus.id)).cloned().collect()
     }
 
     /// Signals to an agent that runs of it which wait for a person have answered, each with that run.

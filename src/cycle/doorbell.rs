@@ -233,6 +233,11 @@ impl Cycle {
             return Ok(());
         }
         let _trunk = self.store.lock(LockName::Trunk)?;
+        self.leave_queue_alone(stimuli)
+    }
+
+    /// The same for whoever has the lock of the trunk.
+    pub(super) fn leave_queue_alone(&self, stimuli: &[StimulusId]) -> Result<(), CycleError> {
         self.change_wake("stimulus: taken back", &mut |tree| {
             let mut edits = Vec::new();
             for id in stimuli {

@@ -584,7 +584,7 @@ pub(super) fn in_words(conflicts: &[Conflict]) -> String {
     conflicts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-fn decision_lines(decisions: &[Decision]) -> String {
+pub(super) fn decision_lines(decisions: &[Decision]) -> String {
     let mut lines: Vec<String> = decisions.iter().take(MESSAGE_LINES).map(ToString::to_string).collect();
     if decisions.len() > MESSAGE_LINES {
         lines.push(format!("… and {} more decisions", decisions.len() - MESSAGE_LINES));

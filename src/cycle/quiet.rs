@@ -180,7 +180,6 @@ impl Cycle {
                 turned.wake = self.store.need_tip(self.store.wake())?;
             }
             let tip = turned.wake;
-            failed.extend(self.claimed_stimuli()?);
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
                 None => self.due(tip, seen, &failed, !asked)?,

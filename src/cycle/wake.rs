@@ -24,8 +24,7 @@ use crate::trigger::{self, EVENING, Woken};
 /// The flag that puts the most important agents first.
 const PRIORITY_OVERRIDE: &str = "priority_override";
 
-/// Stimuli that are not due: tried and failed in this process (the next command tries again), or consumed by a run that
-/// waits on its branch.
+/// Stimuli that are not due: tried and failed in this process, so that the next command tries again, or set aside.
 pub type Failed = HashSet<StimulusId>;
 
 impl Cycle {
@@ -44,6 +43,7 @@ impl Cycle {
         let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
         let looked = self.looked_until(tip, seen)?;
         let queue = self.queue(&network, tree, failed)?;
+        let claims = self.claimed_stimuli()?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
         let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due(false)?.is_some();
         let held = self.held_back();
@@ -55,6 +55,7 @@ impl Cycle {
                 Some(window) => window,
                 None => self.window(from, tip, tree)?,
             };
+            let queue = self.unclaimed(&queue, &claims, &member.agent.name);
             window.happened.queue_not_empty = !queue.is_empty();
             window.happened.bootstrap_incomplete = bootstrap_incomplete;
             window.happened.consolidation_due = consolidation_due
@@ -142,7 +143,7 @@ impl Cycle {
     pub fn by_hand(&self, tip: CommitId, agent: &AgentName) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
-        let queue = self.queue(&network, tree, &Failed::from_iter(self.claimed_stimuli()?))?;
+        let queue = self.unclaimed(&self.queue(&network, tree, &Failed::new())?, &self.claimed_stimuli()?, agent);
         let mut window = self.window(None, tip, tree)?;
         window.happened.neurons.clear();
         let signals = window.happened.signals.iter().filter(|s| s.to == *agent).cloned().collect();

@@ -7,7 +7,7 @@ use crate::cycle::admission::{Fault, Kind, SAYS};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::{Cycle, CycleError, EVALUATOR};
 use crate::delta::LedgerEntry;
-use crate::model::ids::RunId;
+use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::review::{LESSON, REASON, ReviewRecord};
 use crate::store::{CommitId, LockName, TreeEdit, TreeId};
@@ -134,6 +134,17 @@ impl Cycle {
             }
             Ok((edits, Vec::new()))
         })?;
+        // The record that comes consumed the same stimuli: none of them waits again.
+        let consumed = brought.iter().filter(|change| change.new.is_none());
+        let consumed: Vec<StimulusId> = consumed
+            .filter_map(|change| match Place::of(&change.path) {
+                Place::Queue(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        if !consumed.is_empty() {
+            self.leave_queue_alone(&consumed)?;
+        }
         Ok(())
     }
 }

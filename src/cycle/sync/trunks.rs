@@ -10,7 +10,7 @@
 //! main, so that who walks wake back finds it. Outside the network, wake has what main has.
 
 use super::{Synced, remedy};
-use crate::cycle::merge::{Candidate, conflict_of, edits_of, in_words};
+use crate::cycle::merge::{Candidate, conflict_of, decision_lines, edits_of, in_words};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::{Options, Outcome};
@@ -19,6 +19,9 @@ use crate::store::{
     Author, Branch, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips,
     TreeEdit, TreeId,
 };
+
+/// The beginning of the subject of a merge of two wakes.
+const JOINS: &str = "sync: ";
 
 /// Where main and wake are after a sync.
 #[derive(Clone, Copy, Debug)]
@@ -250,7 +253,7 @@ impl Cycle {
             tree = writer.edit(Some(store.tree_of(main)?), vec![put])?;
         }
         let brought = plural(outcome.brought.len(), "run", "runs");
-        self.wake_commit(writer, tree, [first, second], format!("sync: {brought} of another machine"), &outcome)
+        self.wake_commit(writer, tree, [first, second], format!("{JOINS}{brought} of another machine"), &outcome)
     }
 
     /// Wake with what main has, if it has not.
@@ -291,9 +294,30 @@ impl Cycle {
             author: Author::User,
             at: self.shared.world.commit_seconds(),
             subject,
-            body: String::new(),
+            body: decision_lines(&outcome.decisions),
             trailers: self.merge_trailers(None, brought, newest.as_ref(), None),
         })?)
+    }
+}
+
+/// Most commits that are looked at for words that gave way.
+const LOOKED_AT: usize = 1024;
+
+impl Cycle {
+    /// Words of one machine that gave way to words of another since a wake: a line for each, as the merges say it.
+    pub fn words_that_gave_way(&self, before: CommitId, now: CommitId) -> Result<Vec<String>, CycleError> {
+        let mut told = Vec::new();
+        // A first meeting brings a whole life, and nobody asks for its notes.
+        let Ok(came) = self.store.commits_within(now, &[before], LOOKED_AT) else { return Ok(told) };
+        for id in came {
+            let commit = self.store.commit(id)?;
+            let is_join = commit.parents.len() > 1 && commit.subject().starts_with(JOINS);
+            let lines = commit.message.lines().skip(1).filter(|line| is_join && line.contains(" concept: base "));
+            told.extend(
+                lines.map(|line| format!("two machines gave a memory other words, and the later run's stand: {line}")),
+            );
+        }
+        Ok(told)
     }
 }
 
