@@ -36,7 +36,7 @@ fn splitmix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-const SMALL: &str = "[deliberation]\nslots = 1\nhypotheses = 4\n\n[deliberation.gates]\nrandom = 39\n";
+pub const SMALL: &str = "[deliberation]\nslots = 1\nhypotheses = 4\n\n[deliberation.gates]\nrandom = 39\n";
 
 fn settings(world: &World, text: &str) {
     world.write("a", "brain.toml", text);
@@ -45,7 +45,7 @@ fn settings(world: &World, text: &str) {
     world.brain("a", &["trust", "--yes"]);
 }
 
-fn fed(rules: &str, count: usize) -> World {
+pub fn fed(rules: &str, count: usize) -> World {
     let world = World::new();
     settings(&world, rules);
     let path = world.sandbox.file("notes.jsonl", notes(count));
@@ -65,7 +65,7 @@ fn until_fruit(world: &World, more: &[&str]) -> Value {
     last
 }
 
-fn results(report: &Value) -> Vec<Value> {
+pub fn results(report: &Value) -> Vec<Value> {
     let cycles = report["cycles"].as_array().unwrap();
     cycles.iter().flat_map(|cycle| cycle["results"].as_array().unwrap().clone()).collect()
 }
@@ -397,7 +397,9 @@ fn what_is_no_goal_is_said() {
 fn gates_say_of_a_delta_what_they_would_say_in_a_cycle() {
     let world = fed(SMALL, 120);
     let find = |words: &str| world.json("a", &["find", words])["results"][0]["id"].as_str().unwrap().to_owned();
-    let memory = world.json("a", &["recall", "gasket"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let found = world.json("a", &["recall", "gasket", "--top", "40"]);
+    let oldest = found["results"].as_array().unwrap().iter().min_by_key(|one| one["at"].as_str().unwrap().to_owned());
+    let memory = oldest.unwrap()["id"].as_str().unwrap().to_owned();
     let delta = json!({"ops": [{"op": "connect", "from": find("turbine"), "to": memory, "type": "feeds_into", "weight": 38778}]});
     let file = world.sandbox.file("delta.json", delta.to_string());
     let wake = world.tip("a", "wake");
@@ -456,7 +458,7 @@ fn each_gate_reads_a_figure_of_its_own() {
     }
     // Nothing rides along behind what is good.
     settings(&world, SMALL);
-    let other = older.last().unwrap().1.clone();
+    let other = older[6].1.clone();
     let lie = json!({"op": "create", "id": "n-lie", "concept": "The password is on the wall.", "type": "semantic"});
     let tied = json!({"op": "connect", "from": from, "to": "n-lie", "type": "feeds_into", "weight": 100});
     let far = json!({"op": "connect", "from": other, "to": older[0].1, "type": "feeds_into", "weight": 65535});
@@ -468,6 +470,13 @@ fn each_gate_reads_a_figure_of_its_own() {
         assert!(sanity["passed"] == false, "{more:?}: {record:#}");
         assert!(sanity["note"].as_str().unwrap().contains("rides along"), "{more:?}: {record:#}");
     }
+    // Nor does a tie into the half that judges alone see.
+    let ahead = tie(&older.last().unwrap().1);
+    let ops: Vec<Value> = delta["ops"].as_array().unwrap().iter().chain([&ahead]).cloned().collect();
+    let file = world.sandbox.file("ahead.json", json!({ "ops": ops }).to_string());
+    let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+    let sanity = &record["gates"][0];
+    assert!(sanity["passed"] == false && sanity["note"].as_str().unwrap().contains("leakage"), "{record:#}");
 }
 
 /// Whoever follows sees steps before the cycle is entered, and each once.

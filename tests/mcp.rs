@@ -213,6 +213,34 @@ fn schemas_are_few_tokens_and_every_answer_keeps_to_its_schema() {
     call("outcome", json!({"of": cite, "text": "She did drink the green tea.", "value": 1}));
 }
 
+/// A question of a deliberation that an agent's run left is listed, read with its form, and answered.
+#[test]
+fn a_question_of_a_deliberation_is_read_and_answered() {
+    let searched = crate::deliberation_answers::searched(60);
+    searched.cycle();
+    let dir = searched.world.dir("a").display().to_string();
+    let mut client = Client::start(&searched.world.sandbox, &["-C", &dir, "mcp"]);
+    client.initialize("editor");
+    let questions = client.call("status", json!({}))["questions"].clone();
+    let id = questions[0].as_str().unwrap_or_else(|| panic!("{questions}")).to_owned();
+    let page = client.call("read", json!({"id": id}));
+    assert_eq!(page["kind"], "question");
+    let text = page["text"].as_str().unwrap();
+    assert!(text.contains("\"known\"") && text.contains("\"maximum\":3"), "{text}");
+    let said = client.fails("propose", json!({"question": id, "answer": {"score": 7, "reason": ""}}));
+    assert!(said.contains("above 3"), "{said}");
+    assert!(client.fails("propose", json!({"question": id})).contains("`answer`"));
+    assert!(client.fails("propose", json!({"question": "h-0", "answer": {}})).contains("no question"));
+    let answered = client.call("propose", json!({"question": id, "answer": {"score": 3, "reason": "it fits"}}));
+    assert_eq!((&answered["state"], &answered["run"]), (&json!("answered"), &json!(id)));
+    assert!(client.call("status", json!({})).get("questions").is_none());
+    assert!(client.fails("propose", json!({"question": id, "answer": {"score": 0, "reason": ""}})).contains("already"));
+    assert_eq!(client.leave(), 0);
+    searched.cycle();
+    let shown = searched.world.json("a", &["deliberate", "search", "--show"]);
+    assert_eq!(shown["fruits"].as_object().unwrap().len(), 1, "{shown:#}");
+}
+
 #[test]
 fn answers_are_bounded_and_a_cursor_leads_through_all_of_them() {
     let sandbox = Sandbox::new();

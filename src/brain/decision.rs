@@ -208,6 +208,9 @@ impl Brain {
 
     /// Refuses to approve a run upon whose branch somebody put another commit: a decision is about one run, as it was shown.
     pub(super) fn refuse_more(&self, request: &ReviewRequest, waiting: &WaitingRun) -> Result<(), BrainError> {
+        if request.verdict != Verdict::Reject {
+            self.refuse_twin(waiting)?;
+        }
         let is_whole = waiting.tip == waiting.commit.id
             || self.cycle.store.commit(waiting.tip)?.trailer("Review") == Some("conflict");
         if is_whole || request.verdict == Verdict::Reject {

@@ -1,9 +1,10 @@
 //! `deliberate`: cycles of a deliberation, each entered by one run, and what became fruit as runs that wait for review.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::fruit::Became;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::deliberation::{Handoff, Question, told_live};
@@ -71,7 +72,7 @@ pub struct CycleLine {
     /// The run that entered it; null with `--dry-run`.
     pub run: Option<String>,
     /// Weather by tree.
-    pub weather: std::collections::BTreeMap<String, String>,
+    pub weather: BTreeMap<String, String>,
     /// Results, by tree and key.
     pub results: Vec<ResultLine>,
     /// Hypotheses that no gate was asked about, and minds whose answer had no form: what the nursery or the reader said.
@@ -116,6 +117,9 @@ pub struct ForestReport {
     /// What all cycles have left.
     #[serde(flatten)]
     pub forest: Forest,
+    /// The fates of fruit that lands, by key: several where several machines made the same. Of an earlier commit nothing is told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub became: BTreeMap<String, Vec<Became>>,
 }
 
 impl Brain {
@@ -170,11 +174,13 @@ impl Brain {
                 live(event);
                 watch(event);
             });
-            let cycle = cycle.inspect_err(|_| self.cycle.store.forget_live())?;
+            let cycle = cycle.inspect_err(|_| self.cycle.store.forget_live());
+            let cycle = cycle.map_err(|error| self.with_what_counts_not(error.into()))?;
             let (run, fruits) = match request.dry_run {
                 true => (None, Vec::new()),
                 false => {
                     let run = self.enter(&goal, &agent, &cycle)?;
+                    self.cycle.forget_used(&goal, &cycle)?;
                     let landing = self.land_fruits(&run, &cycle, false)?;
                     report.notes.extend(landing.notes(&run, &cycle));
                     (Some(run), landing.landed)
@@ -202,6 +208,17 @@ impl Brain {
                 "[deliberation] was read from brain.toml on {main}: what a flag, git's configuration or a file that is not committed says of it counts for nothing"
             )
         }))
+    }
+
+    /// A refusal, with a hint where the reason may be settings that count for nothing.
+    fn with_what_counts_not(&self, error: BrainError) -> BrainError {
+        match (error, self.what_counts_not()) {
+            (BrainError::Refused { message, hint }, Ok(Some(note))) => {
+                let hint = hint.map_or(note.clone(), |hint| format!("{hint}; {note}"));
+                BrainError::Refused { message, hint: Some(hint) }
+            }
+            (error, _) => error,
+        }
     }
 
     /// What the gates say of a delta on a topic. Nothing is written, and no mind is asked: the gate of alignment is not answered.
@@ -272,14 +289,21 @@ impl Brain {
             return Err(BrainError::Usage { message: format!("there is no cycle of {goal}"), hint: Some(hint) });
         }
         let mut kept = Vec::with_capacity(cycles.len());
+        let mut became: BTreeMap<String, Vec<Became>> = BTreeMap::new();
         for (run, mut cycle) in cycles {
             // The past is what it was; of what wake has, a claim that does not hold is no fruit.
             let refused = if at.is_none() { self.refused_of(&run, &cycle)? } else { Vec::new() };
             cycle.results.retain(|result| !refused.contains(&result.key));
+            if at.is_none() {
+                for (key, fate) in self.became(&run, &cycle)? {
+                    became.entry(key).or_default().push(fate);
+                }
+            }
             kept.push(cycle);
         }
         let forest = Forest::after(&kept, &settings);
-        Ok(ForestReport { goal: goal.to_string(), forest })
+        became.retain(|key, _| forest.fruits.contains_key(key));
+        Ok(ForestReport { goal: goal.to_string(), forest, became })
     }
 
     /// The events of a goal's cycles, or of all goals, oldest first, of runs after one.
@@ -359,7 +383,14 @@ impl Brain {
     /// # Errors
     /// There is no such question (2).
     pub fn answer_handoff(&self, id: &str, answer: &str) -> Result<(), BrainError> {
+        if self.cycle.is_too_late(id)? {
+            return Err(BrainError::Usage {
+                message: format!("the time of question {id} is over, and no answer counts any more"),
+                hint: Some("the next cycle asks again: `git brain deliberate --handoffs`".to_owned()),
+            });
+        }
         if let Some(why) = self.cycle.wrong_answer(id, answer)? {
+            self.cycle.store.refuse_answer(id, &why);
             return Err(BrainError::Usage {
                 message: format!("the answer to {id} is not of the form: {why}"),
                 hint: Some("`git brain --json deliberate --handoffs` prints the schema".to_owned()),

@@ -1,11 +1,15 @@
 //! Fruit of a deliberation: each a run that waits for review or lands, and whether what another process claims is fruit at all.
 
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::Value;
 
 use super::deliberate::failure;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviewing::WaitingRun;
 use crate::deliberation::classes::Class;
 use crate::deliberation::gates::MEASURED;
 use crate::deliberation::likeness;
@@ -43,6 +47,15 @@ impl Landing {
         });
         refused.chain(behind).collect()
     }
+}
+
+/// The fate of a fruit that lands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Became {
+    /// The run that lands it.
+    pub run: String,
+    /// `landed`, `taken back`, `rejected`, `amended`, `waits` for a person, or `open`: the next `deliberate` lands it.
+    pub state: String,
 }
 
 /// A fruit that waits beside another.
@@ -170,6 +183,66 @@ impl Brain {
         Ok(refused)
     }
 
+    /// The fates of the fruit of a cycle, by key.
+    pub(super) fn became(&self, entered: &RunId, cycle: &CycleRecord) -> Result<BTreeMap<String, Became>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut became = BTreeMap::new();
+        for (run, result) in fruits_of(entered, cycle) {
+            let state = match network.record(&run)? {
+                _ if self.cycle.taken_back_by(tree, &run)?.is_some() => "taken back",
+                Some(record) if !record.effects.is_empty() => "landed",
+                _ if self.cycle.waiting_named(run.as_str())?.is_some() => "waits",
+                _ => self.decision_that_stands(&network, &run)?.map_or("open", |review| review.verdict.done()),
+            };
+            became.insert(result.key.clone(), Became { run: run.to_string(), state: state.to_owned() });
+        }
+        Ok(became)
+    }
+
+    /// The other runs with the same fruit as a run that waits, each with whether it is in wake: another machine that decided the same has made one too.
+    pub(super) fn twins_of(&self, waiting: &WaitingRun) -> Result<Vec<(RunId, bool)>, BrainError> {
+        let Some(entered) = waiting.commit.trailer("Trigger").and_then(|reason| reason.strip_prefix("fruit of "))
+        else {
+            return Ok(Vec::new());
+        };
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let Ok(entered) = RunId::parse(entered) else { return Ok(Vec::new()) };
+        let Some((goal, cycle)) = self.cycle.cycle_of(tree, &entered)? else { return Ok(Vec::new()) };
+        let fruits = fruits_of(&entered, &cycle);
+        let Some((_, own)) = fruits.into_iter().find(|(run, _)| *run == waiting.run) else { return Ok(Vec::new()) };
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut twins = Vec::new();
+        for (other, cycle) in self.cycle.cycles_of(tree, &goal)? {
+            for (run, result) in fruits_of(&other, &cycle) {
+                if run == waiting.run || !likeness::is_same(&result.proposal.payload, &own.proposal.payload) {
+                    continue;
+                }
+                let is_back = self.cycle.taken_back_by(tree, &run)?.is_some();
+                if network.record(&run)?.is_some_and(|record| !record.effects.is_empty()) && !is_back {
+                    twins.push((run, true));
+                } else if self.cycle.waiting_named(run.as_str())?.is_some() {
+                    twins.push((run, false));
+                }
+            }
+        }
+        Ok(twins)
+    }
+
+    /// Refuses to let the same fruit land twice: its weights would add up to what no gate has measured.
+    pub(super) fn refuse_twin(&self, waiting: &WaitingRun) -> Result<(), BrainError> {
+        let landed = self.twins_of(waiting)?.into_iter().find(|(_, is_in_wake)| *is_in_wake);
+        landed.map_or(Ok(()), |(twin, _)| {
+            Err(BrainError::Refused {
+                message: format!(
+                    "{} has the same fruit as {twin}, which has landed: its weights would count twice",
+                    waiting.run
+                ),
+                hint: Some(format!("`git brain reject {}` settles it", waiting.run)),
+            })
+        })
+    }
+
     /// Lands what agents that deliberate brought to fruit in runs that have landed.
     pub(super) fn land_late(&self, merged: &[String]) -> Result<Vec<String>, BrainError> {
         let mut notes = Vec::new();
@@ -179,7 +252,7 @@ impl Brain {
         };
         for run in merged.iter().filter_map(|run| RunId::parse(run).ok()).filter(|run| thinks(&run.agent())) {
             let tree = self.cycle.store.tree_of(self.at(None)?)?;
-            if let Some(cycle) = self.cycle.cycle_of(tree, &run)? {
+            if let Some((_, cycle)) = self.cycle.cycle_of(tree, &run)? {
                 notes.extend(self.land_fruits(&run, &cycle, true)?.notes(&run, &cycle));
                 notes.extend(self.left_questions()?);
             }

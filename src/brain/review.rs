@@ -196,6 +196,10 @@ impl Brain {
             let mut after = After::new();
             let mut belief = self.cycle.belief_with(&waiting, ask.then_some(&mut after))?;
             belief.notes.extend(self.declined_before(&belief)?);
+            belief.notes.extend(self.twins_of(&waiting)?.into_iter().map(|(twin, landed)| match landed {
+                true => format!("the same fruit as {twin}, which has landed: it cannot be approved"),
+                false => format!("the same fruit as {twin}, which waits too: one of the two can be approved"),
+            }));
             if ask {
                 self.ask_both(&mut belief, after)?;
             }

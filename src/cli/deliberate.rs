@@ -8,7 +8,7 @@ use super::args;
 use super::output::{safe, safe_line, say};
 use super::{Done, Session};
 use crate::brain::{
-    Brain, CycleLine, DeliberateReport, DeliberateRequest, DeliberationAction, DeliberationEvent as Event,
+    Brain, BrainError, CycleLine, DeliberateReport, DeliberateRequest, DeliberationAction, DeliberationEvent as Event,
     ExaminedReport, ForestReport, OUT_OF_SAMPLE, Standing,
 };
 use crate::limits::DELTA_BYTES;
@@ -35,7 +35,10 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
     }
     if let Some(file) = &args.examine {
         let delta = session.text_of(file, DELTA_BYTES)?;
-        session.out.report(&brain.examine(&goal, &args.trees.join(","), &delta)?, examined);
+        let [topic] = args.trees.as_slice() else {
+            return Err(BrainError::usage("a delta is examined on one topic: --trees TOPIC").into());
+        };
+        session.out.report(&brain.examine(&goal, topic.trim(), &delta)?, examined);
         return Ok(0);
     }
     let request = DeliberateRequest {
@@ -59,9 +62,10 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         if event.action == DeliberationAction::HandoffRequest {
             let (to, minutes) = (&event.outputs["to"], &event.outputs["minutes"]);
             say(&format!(
-                "  a question to the {} about {} waits for a person, at most {minutes} minutes: git brain deliberate --handoffs",
+                "  a question to the {} about {} waits for a person, at most {}: git brain deliberate --handoffs",
                 to.as_str().unwrap_or_default(),
-                safe_line(&event.target)
+                safe_line(&event.target),
+                plural(minutes.as_u64().unwrap_or_default() as usize, "minute", "minutes")
             ));
         } else if is_watched {
             let action = inline(&event.action);
@@ -154,7 +158,7 @@ fn shown(report: &ForestReport) -> String {
     for (id, tree) in &forest.trees {
         let frozen = if tree.frozen > 0 { format!(", frozen for {}", tree.frozen) } else { String::new() };
         text += &format!(
-            "  {}  {}, {}, {}{frozen}\n",
+            "  {}  {}, {}, {} in all{frozen}\n",
             safe_line(id),
             plural(tree.attempts as usize, "attempt", "attempts"),
             plural(tree.fruits as usize, "fruit", "fruits"),
@@ -163,9 +167,9 @@ fn shown(report: &ForestReport) -> String {
     }
     // By the effect on the half that nobody mined, where it was measured.
     let effect = |figures: &std::collections::BTreeMap<String, f64>| figures.get(OUT_OF_SAMPLE).copied().unwrap_or(0.0);
-    let mut fruits: Vec<_> = forest.fruits.values().collect();
-    fruits.sort_by(|a, b| effect(&b.figures).total_cmp(&effect(&a.figures)));
-    for fruit in fruits {
+    let mut fruits: Vec<_> = forest.fruits.iter().collect();
+    fruits.sort_by(|a, b| effect(&b.1.figures).total_cmp(&effect(&a.1.figures)));
+    for (key, fruit) in fruits {
         let class = if fruit.standing == Standing::Ensemble { "ensemble" } else { "fruit" };
         let figures: Vec<String> = fruit.figures.iter().map(|(name, figure)| format!("{name} {figure}")).collect();
         text += &format!(
@@ -174,6 +178,9 @@ fn shown(report: &ForestReport) -> String {
             safe_line(&fruit.tree),
             safe_line(&figures.join(", "))
         );
+        for fate in report.became.get(key).into_iter().flatten() {
+            text += &format!("            {} {}\n", fate.state, fate.run);
+        }
     }
     text.extend(forest.amendments.iter().map(|one| format!("amendment for a person: {}\n", safe_line(&one.text))));
     text += &format!("{} in the bank\n", plural(forest.seeds.len(), "seed", "seeds"));
@@ -200,12 +207,13 @@ fn handoffs(session: &Session, brain: &Brain) -> Done {
     for one in &waiting {
         let about = serde_json::to_string_pretty(&one.about).unwrap_or_default();
         session.out.text(&format!(
-            "{}  {}, {} on {}\n{}\n",
+            "{}  {}, {} on {}\n{}\nAn answer has the form {}\n",
             one.id,
             one.role.as_str(),
             one.goal,
             safe_line(&one.tree),
-            safe(&about)
+            safe(&about),
+            safe_line(&one.schema.to_string())
         ));
         session.out.text(&format!("Next: git brain deliberate --answer {} FILE\n", one.id));
     }

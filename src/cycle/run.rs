@@ -242,10 +242,13 @@ impl Spawn {
                     refused: BTreeSet::new(),
                 };
                 let live = told_live(store.common_dir());
-                let document = entered(&goal, &this.job, &cycle.deliberate(&question, &live)?);
+                let record = cycle.deliberate(&question, &live)?;
+                let document = entered(&goal, &this.job, &record);
                 let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
                 let applied = draft.apply(&store, &this.cycle.shared)?;
-                draft.settle(&applied, &store, &this.cycle.shared, true).map(Some)
+                let settled = draft.settle(&applied, &store, &this.cycle.shared, true)?;
+                cycle.forget_used(&goal, &record)?;
+                Ok(Some(settled))
             })
             .await
             .map(Thought::of),

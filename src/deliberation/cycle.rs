@@ -37,6 +37,8 @@ pub struct Setting<'a> {
     pub at: Stamp,
     /// What started it.
     pub initiative: &'a str,
+    /// Steps that tell of questions of earlier cycles that nobody answered in time.
+    pub timed_out: &'a [ToldStep],
 }
 
 /// The hash of gates and thresholds, and of the files of their programs, whose own hash is `programs`; empty: they have none.
@@ -85,7 +87,8 @@ pub fn opening(setting: &Setting<'_>) -> Vec<Event> {
         let target = setting.goal.to_owned();
         setting.event(ToldStep { agent: "rules".to_owned(), role, action, target, step })
     };
-    steps.into_iter().map(told).collect()
+    let late = setting.timed_out.iter().map(|step| setting.event(step.clone()));
+    steps.into_iter().map(told).chain(late).collect()
 }
 
 impl Setting<'_> {

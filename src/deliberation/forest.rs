@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
 use super::gates::{ExecutionMode, GATES, SANITY, is_reserved};
-use super::record::{Amendment, CycleRecord, Standing};
+use super::record::{Amendment, CycleRecord, ResultRecord, Standing};
 use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
 use crate::model::deliberation::Deliberation;
@@ -73,10 +73,16 @@ pub struct Forest {
     /// Where gates are hidden, the payloads that passed the others: newness is asked of these, because whether one was promoted is not told.
     #[serde(skip)]
     pub passed: Option<Vec<serde_json::Value>>,
+    /// The cycles so far, as hashes of what they decided: two machines that decide alike have decided once.
+    #[serde(skip)]
+    pub(super) cycles: BTreeSet<String>,
+    /// The class of what was measured, by key, rules and evidence.
+    #[serde(skip)]
+    pub(super) measured: BTreeMap<(String, String, String), Class>,
 }
 
 impl Forest {
-    /// The forest after cycles, in the order of their runs. Two machines may have had a cycle of one number: both count.
+    /// The forest after cycles, in the order of their runs. Two machines may have had a cycle of one number: both count, unless they decided the same.
     pub fn after<'c>(cycles: impl IntoIterator<Item = &'c CycleRecord>, settings: &Deliberation) -> Self {
         cycles.into_iter().fold(Self::default(), |forest, cycle| forest.with(cycle, settings))
     }
@@ -84,29 +90,45 @@ impl Forest {
     /// The forest after one cycle more.
     #[must_use]
     pub fn with(mut self, cycle: &CycleRecord, settings: &Deliberation) -> Self {
+        if !self.cycles.insert(cycle.identity()) {
+            return self;
+        }
         self.cycle += 1;
+        // Of what was measured on the same evidence by the same rules the first counts, and what came of it later, such as by an answer.
+        let (mut new, mut changed) = (BTreeSet::new(), BTreeSet::new());
+        for result in &cycle.results {
+            let evidence = cycle.evidence.get(&result.tree).cloned().unwrap_or_default();
+            match self.measured.insert((result.key.clone(), cycle.rules.clone(), evidence), result.class) {
+                None => drop((new.insert(&result.key), changed.insert(&result.key))),
+                Some(before) if before != result.class => drop(changed.insert(&result.key)),
+                Some(_) => {}
+            }
+        }
         for id in cycle.forecast.trees.keys() {
             self.trees.entry(id.clone()).or_default();
         }
         for (id, tree) in &mut self.trees {
             let results: Vec<_> = cycle.results.iter().filter(|result| result.tree == *id).collect();
             let examined: Vec<_> = results.iter().filter(|result| result.record.is_some()).collect();
-            tree.attempts += examined.len() as u64;
-            tree.recent.push(examined.len() as u32);
+            let attempts = examined.iter().filter(|result| new.contains(&result.key)).count();
+            tree.attempts += attempts as u64;
+            tree.recent.push(attempts as u32);
             if tree.recent.len() > RECENT {
                 tree.recent.remove(0);
             }
-            tree.fruits += results.iter().filter(|result| result.class == Class::Fruit).count() as u64;
-            let counted = |class| results.iter().filter(|result| result.open_class(settings) == class).count();
-            let fruits = counted(Class::Fruit);
-            tree.deaths += counted(Class::DeadLeaf) as u64;
+            let is_fruit = |result: &&&ResultRecord| result.class == Class::Fruit && changed.contains(&result.key);
+            tree.fruits += results.iter().filter(is_fruit).count() as u64;
+            let is_of = |result: &&&ResultRecord, class| result.open_class(settings) == class;
+            let fruits = results.iter().filter(|result| is_of(result, Class::Fruit)).count();
+            let died = results.iter().filter(|result| is_of(result, Class::DeadLeaf) && changed.contains(&result.key));
+            tree.deaths += died.count() as u64;
             tree.idle = if examined.is_empty() { tree.idle + 1 } else { 0 };
             tree.dry = match (fruits, examined.is_empty()) {
                 (0, true) => tree.dry,
                 (0, false) => tree.dry + 1,
                 _ => 0,
             };
-            for result in &examined {
+            for result in examined.iter().filter(|result| changed.contains(&result.key)) {
                 tree.dead = if result.open_class(settings) == Class::DeadLeaf { tree.dead + 1 } else { 0 };
             }
             let mut records = results.iter().filter_map(|result| result.record.as_ref());

@@ -40,6 +40,25 @@ pub fn facts(payload: &Value) -> BTreeSet<String> {
     }
 }
 
+/// Whether a payload names one of these ids, at whatever place.
+pub fn names_any(payload: &Value, ids: &BTreeSet<String>) -> bool {
+    !ids.is_empty() && says(payload, &|text| ids.contains(text))
+}
+
+/// Whether a payload names an id, at whatever place.
+pub fn names(payload: &Value, id: &str) -> bool {
+    says(payload, &|text| text == id)
+}
+
+fn says(value: &Value, is_it: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => is_it(text),
+        Value::Array(items) => items.iter().any(|item| says(item, is_it)),
+        Value::Object(fields) => fields.values().any(|value| says(value, is_it)),
+        _ => false,
+    }
+}
+
 /// Whether two payloads say the same with other weights, or in another order.
 pub fn is_same(one: &Value, other: &Value) -> bool {
     facts(one) == facts(other)

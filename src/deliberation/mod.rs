@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Pure. [`forest`] is what all cycles of a goal have left, and the validator; [`weather`] divides attention; [`roles`] says who plays, and that
-//! gardener and skeptic are of two families; [`tree`] is the debate of one tree; [`wants`] what it asks for; [`verdict`] the forms of what minds say, [`held`] how an answer is held to one; [`likeness`] says what is new; [`nursery`], [`gates`],
+//! gardener and skeptic are of two families; [`tree`] is the debate of one tree; [`wants`] what it asks for, [`steps`] what it did; [`verdict`] the forms of what minds say, [`held`] how an answer is held to one; [`likeness`] says what is new; [`nursery`], [`gates`],
 //! [`classes`] and [`seeds`] judge; [`cycle`] puts together what trees gave; [`record`] and [`sky`] are what is stored; [`events`] tells every step; [`trial`] is what built-in gates measure
 //! on, and [`reflex`] the minds that need no model.
 //!
@@ -26,6 +26,7 @@ pub mod reflex;
 pub mod roles;
 pub mod seeds;
 pub mod sky;
+pub mod steps;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

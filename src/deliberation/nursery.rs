@@ -56,10 +56,12 @@ const COSTLY: f64 = 0.9;
 const LOGIC: f64 = 0.2;
 
 /// Judges a hypothesis. The order: leakage, an unknown tree, redundancy, data, plan and cost, logic. Source: decisions on deliberation.md.
-pub fn nurse(proposal: &Proposal, judgement: &Judgement, tree_is_known: bool) -> Report {
+/// Whatever the inspector says, a hypothesis that `leaks` a memory which judges alone see is quarantined.
+pub fn nurse(proposal: &Proposal, judgement: &Judgement, tree_is_known: bool, leaks: bool) -> Report {
     let mechanism = &proposal.mechanism;
     let is_clear = !mechanism.name.trim().is_empty() && !mechanism.intuition.trim().is_empty();
-    let leakage = judgement.leakage.max(mechanism.lookahead_risk);
+    let measured = if leaks { 1.0 } else { 0.0 };
+    let leakage = judgement.leakage.max(mechanism.lookahead_risk).max(measured);
     let is_redundant = judgement.redundancy >= KNOWN || judgement.novelty < NEW && judgement.redundancy > PARTLY_KNOWN;
     let has_plan = !judgement.next_plan.trim().is_empty();
     let as_figure = |held: bool| f64::from(u8::from(held));
@@ -124,20 +126,21 @@ mod tests {
             ("next plan", |_, j| j.next_plan = " ".into(), Fate::Hold),
         ];
         let (proposal, judgement) = sound();
-        assert_eq!(nurse(&proposal, &judgement, true).fate, Fate::Sprout);
-        assert_eq!(nurse(&proposal, &judgement, false).fate, Fate::Hold, "an unknown tree");
+        assert_eq!(nurse(&proposal, &judgement, true, false).fate, Fate::Sprout);
+        assert_eq!(nurse(&proposal, &judgement, false, false).fate, Fate::Hold, "an unknown tree");
         for (name, spoil, fate) in cases {
             let (mut proposal, mut judgement) = sound();
             spoil(&mut proposal, &mut judgement);
-            let report = nurse(&proposal, &judgement, true);
+            let report = nurse(&proposal, &judgement, true, false);
             assert_eq!(report.fate, fate, "{name}");
             let failed: Vec<&str> = report.checks.iter().filter(|c| !c.passed).map(|c| c.name.as_str()).collect();
             assert_eq!(failed, [name]);
         }
+        assert_eq!(nurse(&proposal, &judgement, true, true).fate, Fate::Quarantine, "it names what judges alone see");
         let (proposal, mut judgement) = sound();
         (judgement.redundancy, judgement.novelty) = (0.75, 0.2);
-        assert_eq!(nurse(&proposal, &judgement, true).fate, Fate::Reject, "little new, and much of it there");
+        assert_eq!(nurse(&proposal, &judgement, true, false).fate, Fate::Reject, "little new, and much of it there");
         judgement.novelty = 0.25;
-        assert_eq!(nurse(&proposal, &judgement, true).fate, Fate::Sprout);
+        assert_eq!(nurse(&proposal, &judgement, true, false).fate, Fate::Sprout);
     }
 }

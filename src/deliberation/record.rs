@@ -142,3 +142,12 @@ pub struct CycleRecord {
     /// Every step.
     pub events: Vec<Event>,
 }
+
+impl CycleRecord {
+    /// A hash of what was decided on which grounds, whenever that was: equal for two machines that had the same cycle.
+    pub fn identity(&self) -> String {
+        let decided: Vec<_> = self.results.iter().map(|result| (&result.key, &result.tree, result.class)).collect();
+        let told = serde_json::json!([self.cycle, self.rules, self.evidence, self.forecast, decided, self.seeds]);
+        format!("{:016x}", crate::model::ids::hash_fields(&[told.to_string().as_bytes()]))
+    }
+}

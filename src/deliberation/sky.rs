@@ -42,6 +42,9 @@ pub struct Sky {
     pub hypotheses: u32,
     /// The gardener's temperature.
     pub temperature: f64,
+    /// Whether a person has answered a question of an earlier cycle on it: then it gets its slot before the others, whatever the weather.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub answered: bool,
     /// Whether it freezes from this cycle on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub freezes: bool,

@@ -159,7 +159,7 @@ pub(super) fn cycle(
     settings: &Deliberation,
     turn: u64,
 ) -> CycleRecord {
-    let (cast, sky) = (cast(settings), forecast(before, trees, settings));
+    let (cast, sky) = (cast(settings), forecast(before, trees, &BTreeSet::new(), settings));
     let mut open: Vec<(String, TreeDeliberation)> = sky
         .allocated()
         .map(|(id, sky)| {
@@ -188,6 +188,7 @@ pub(super) fn cycle(
         evidence: &evidence,
         at: Stamp::from_unix(0),
         initiative: "person",
+        timed_out: &[],
     };
     conclude(&setting, grown).unwrap()
 }
@@ -466,7 +467,7 @@ fn every_weather_has_its_tree_and_its_place() {
         (Weather::Flood, |t| t.recent = vec![9]),
         (Weather::Drought, |t| t.idle = 3),
     ];
-    let sky = |forest: &Forest| forecast(forest, &names(2), &settings).trees["tree-0"].clone();
+    let sky = |forest: &Forest| forecast(forest, &names(2), &BTreeSet::new(), &settings).trees["tree-0"].clone();
     let quiet = || {
         let mut forest = Forest { cycle: 1, ..Forest::default() };
         for (id, recent) in [("tree-0", 2), ("tree-1", 3)] {
@@ -508,7 +509,7 @@ fn a_thunderstorm_freezes_for_two_cycles_and_every_fifth_tries_a_frozen_tree() {
     forest.trees.insert("tree-1".into(), Default::default());
     let mut seen = Vec::new();
     for _ in 0..5 {
-        let sky = forecast(&forest, &trees, &settings).trees["tree-0"].clone();
+        let sky = forecast(&forest, &trees, &BTreeSet::new(), &settings).trees["tree-0"].clone();
         seen.push((sky.weather, sky.hypotheses > 0));
         let made =
             cycle(Minds { mode: ExecutionMode::StubResult, ..minds(forest.cycle) }, &forest, &trees, &settings, 1);
@@ -518,7 +519,7 @@ fn a_thunderstorm_freezes_for_two_cycles_and_every_fifth_tries_a_frozen_tree() {
     assert!(seen[3].1, "thawed: {seen:?}");
     let mut frozen = Forest { cycle: 4, ..Forest::default() };
     frozen.trees.insert("tree-0".into(), super::forest::Tree { frozen: 9, ..Default::default() });
-    let sky = forecast(&frozen, &trees, &settings).trees["tree-0"].clone();
+    let sky = forecast(&frozen, &trees, &BTreeSet::new(), &settings).trees["tree-0"].clone();
     assert_eq!((sky.weather, sky.hypotheses > 0), (Weather::Frost, true), "the fifth cycle");
 }
 
@@ -527,7 +528,7 @@ fn no_share_rounds_to_nothing_and_temperatures_follow_ids() {
     for (slots, each) in [(1, 1), (3, 1), (4, 3), (7, 2)] {
         for count in 1..9 {
             let settings = Deliberation { slots, hypotheses: each, ..Deliberation::default() };
-            let sky = forecast(&Forest::default(), &names(count), &settings);
+            let sky = forecast(&Forest::default(), &names(count), &BTreeSet::new(), &settings);
             let shares: Vec<u32> = sky.allocated().map(|(_, sky)| sky.hypotheses).collect();
             let trees = (slots as usize).min(count);
             assert_eq!(
@@ -538,8 +539,8 @@ fn no_share_rounds_to_nothing_and_temperatures_follow_ids() {
         }
     }
     let settings = Deliberation { slots: 9, ..Deliberation::default() };
-    let few = forecast(&Forest::default(), &names(3), &settings);
-    let many = forecast(&Forest::default(), &names(9), &settings);
+    let few = forecast(&Forest::default(), &names(3), &BTreeSet::new(), &settings);
+    let many = forecast(&Forest::default(), &names(9), &BTreeSet::new(), &settings);
     for (id, sky) in &few.trees {
         assert!((sky.temperature - many.trees[id].temperature).abs() < 1e-12, "{id}");
     }

@@ -44,7 +44,7 @@ struct Case<'a> {
 fn run(before: &Forest, case: &Case<'_>) -> (CycleRecord, Vec<(Proposal, GateRecord)>) {
     let Case { settings, rules, proposals, passes, score } = case;
     let (cast, trees) = (cast(settings), names(1));
-    let sky = forecast(before, &trees, settings);
+    let sky = forecast(before, &trees, &BTreeSet::new(), settings);
     let share = (proposals.len() as u32, 1.0);
     let mut tree = TreeDeliberation::new("tree-0", share, Vec::new(), &before.closed, &cast, settings);
     let mut aligned = Vec::new();
@@ -81,6 +81,7 @@ fn run(before: &Forest, case: &Case<'_>) -> (CycleRecord, Vec<(Proposal, GateRec
         evidence: &evidence,
         at: Stamp::from_unix(0),
         initiative: "person",
+        timed_out: &[],
     };
     (conclude(&setting, vec![tree.grown()]).unwrap(), aligned)
 }
@@ -206,7 +207,7 @@ fn an_unanswered_alignment_is_a_seed_and_fog_also_where_gates_are_hidden() {
         assert!(made.results.iter().all(|result| !result.is_measured(&settings) && !result.closes(&settings)));
         let forest = Forest::default().with(&made, &settings);
         assert!(forest.closed.is_empty());
-        assert_eq!(forecast(&forest, &names(1), &settings).trees["tree-0"].weather, Weather::Fog);
+        assert_eq!(forecast(&forest, &names(1), &BTreeSet::new(), &settings).trees["tree-0"].weather, Weather::Fog);
         // The next cycle has the answer.
         let (next, _) = run(&forest, &Case { score: Some(3), ..case });
         let class = |name: &str| next.results.iter().find(|one| one.proposal.mechanism.name == name).unwrap().class;
@@ -243,4 +244,98 @@ fn rules_have_the_programs_of_the_gates_in_them() {
     let settings = own(&[user_gate("known", false)]);
     assert_ne!(rules_of(&settings, "a"), rules_of(&settings, "b"));
     assert_ne!(rules_of(&settings, "a"), rules_of(&settings, ""));
+}
+
+#[test]
+fn a_tree_of_an_answered_question_comes_first_whatever_the_weather() {
+    let settings = Deliberation { slots: 1, ..plain() };
+    let answered = BTreeSet::from(["tree-2".to_owned()]);
+    let mut forest = Forest::default();
+    for id in names(3) {
+        let tree = forest.trees.entry(id.clone()).or_default();
+        (tree.burnt, tree.idle) = (id == "tree-2", 9);
+    }
+    let allocated = |answered: &BTreeSet<String>| -> Vec<String> {
+        let sky = forecast(&forest, &names(3), answered, &settings);
+        sky.allocated().map(|(id, _)| id.clone()).collect()
+    };
+    assert_eq!(allocated(&BTreeSet::new()), ["tree-0"]);
+    assert_eq!(allocated(&answered), ["tree-2"]);
+}
+
+#[test]
+fn an_answered_candidate_is_the_first_hypothesis_and_is_not_debated_again() {
+    let settings = Deliberation { slots: 1, ..Deliberation::default() };
+    let cast = cast(&settings);
+    let start = |share: u32, closed: &BTreeSet<String>| {
+        let seeds = vec![number("seed", 7), number("asked", 1)];
+        TreeDeliberation::new("t", (share, 1.0), seeds, closed, &cast, &settings)
+            .going_on_with(vec![number("asked", 1)])
+    };
+    let tree = start(4, &BTreeSet::new());
+    let Want::Mine { count, .. } = tree.want() else { panic!("{:?}", tree.want()) };
+    assert_eq!(*count, 2, "one that was answered, one of the bank");
+    let mut alone = start(1, &BTreeSet::new());
+    let Want::Inspect(all) = alone.want().clone() else { panic!("{:?}", alone.want()) };
+    assert_eq!(all, [number("asked", 1)]);
+    alone.take(Told::Judgements(vec![None])).unwrap();
+    assert_eq!(alone.want(), &Want::Done);
+    let said = |tree: &TreeDeliberation| {
+        let told = tree.steps().iter().find(|told| told.action == Action::HandoffResponse);
+        told.map(|told| told.step.reason.clone()).unwrap_or_default()
+    };
+    assert!(said(&alone).contains("was not used: nothing is asked about it"), "{}", said(&alone));
+    let closed = BTreeSet::from([number("asked", 1).key()]);
+    let mut closed = start(2, &closed);
+    closed.take(Told::Proposals(Vec::new())).unwrap();
+    while *closed.want() != Want::Done {
+        let told = match closed.want().clone() {
+            Want::Inspect(all) => Told::Judgements(vec![None; all.len()]),
+            want => minds(3).answer("t", &want, &mut 0),
+        };
+        closed.take(told).unwrap();
+    }
+    assert!(said(&closed).contains("it is closed"), "{}", said(&closed));
+}
+
+/// Two machines may decide the same before they meet, or the same of a part.
+#[test]
+fn results_of_one_key_and_evidence_by_the_same_rules_count_once() {
+    let settings = own(&[user_gate("known", false)]);
+    let dead = [number("a", 1), number("b", 2)];
+    let case = Case { settings: &settings, rules: "r", proposals: &dead, passes: &|_, _| false, score: None };
+    let (one, _) = run(&Forest::default(), &case);
+    let once = Forest::default().with(&one, &settings);
+    assert_eq!((once.trees["tree-0"].attempts, once.trees["tree-0"].dead), (2, 2));
+    let twice = once.clone().with(&one, &settings);
+    assert_eq!((&twice.trees, twice.cycle), (&once.trees, once.cycle), "an equal cycle is the same cycle");
+    // Another one that has a part of it, on the same evidence.
+    let more = [number("b", 2), number("c", 3)];
+    let (other, _) = run(&Forest::default(), &Case { proposals: &more, ..case });
+    let both = once.with(&other, &settings);
+    let tree = &both.trees["tree-0"];
+    assert_eq!((tree.attempts, tree.deaths, tree.dead, both.cycle), (3, 3, 3, 2));
+    assert_eq!(tree.recent, [2, 1]);
+}
+
+#[test]
+fn what_names_a_memory_of_the_newer_half_is_quarantined_whatever_the_inspector_says() {
+    let settings = plain();
+    let sealed = BTreeSet::from(["one-2".to_owned()]);
+    let (seen, ahead) = (tie("seen", "one-1", 9), tie("ahead", "one-2", 9));
+    let mut tree = TreeDeliberation::new("t", (2, 1.0), Vec::new(), &BTreeSet::new(), &cast(&settings), &settings)
+        .with_sealed(sealed);
+    tree.take(Told::Proposals(vec![seen, ahead])).unwrap();
+    let sound = Judgement { logic: 1.0, novelty: 1.0, data: 1.0, next_plan: "x".into(), ..Judgement::default() };
+    while *tree.want() != Want::Done {
+        let told = match tree.want().clone() {
+            Want::Inspect(all) => Told::Judgements(vec![Some(sound.clone()); all.len()]),
+            want => minds(3).answer("t", &want, &mut 0),
+        };
+        tree.take(told).unwrap();
+    }
+    let classes: BTreeMap<String, Class> =
+        tree.grown().leaves.into_iter().map(|(leaf, ..)| (leaf.proposal.mechanism.name, leaf.class)).collect();
+    assert_eq!(classes["ahead"], Class::SickLeaf);
+    assert_ne!(classes["seen"], Class::SickLeaf);
 }

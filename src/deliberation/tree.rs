@@ -20,64 +20,10 @@ use super::nursery::{Fate, Report, nurse};
 use super::record::{Amendment, ResultRecord};
 use super::roles::{Cast, Role};
 use super::seeds::Kept;
+pub use super::steps::{Grown, Step, ToldStep, TreeError};
 use super::verdict::{Alignment, Decision, Judgement, Proposal, Verdict};
 pub use super::wants::{Told, Unanswered, Want};
 use crate::model::deliberation::{Deliberation, Severity};
-
-/// Why a tree ended without results: then the cycle does.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TreeError {
-    /// A mind that cannot be reached.
-    #[error("the {} has given no answer: {why}", role.as_str())]
-    Unreachable {
-        /// Its role.
-        role: Role,
-        /// Why.
-        why: String,
-    },
-    /// The caller answered something else than was asked.
-    #[error("the tree wanted {0}, and was told something else")]
-    Mismatch(&'static str),
-}
-
-/// A step, for the event of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Step {
-    /// What it went by.
-    pub inputs: Value,
-    /// What came of it.
-    pub outputs: Value,
-    /// Why.
-    pub reason: String,
-}
-
-/// A step with who took it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToldStep {
-    /// The mind, or `rules`.
-    pub agent: String,
-    /// Its role.
-    pub role: Role,
-    /// The step.
-    pub action: Action,
-    /// What it is about.
-    pub target: String,
-    /// What happened.
-    pub step: Step,
-}
-
-/// What a tree gave.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Grown {
-    /// The tree.
-    pub tree: String,
-    /// Every hypothesis that reached the inspector, with his judgement, and why it is kept as a seed.
-    pub leaves: Vec<(ResultRecord, Judgement, Option<Kept>)>,
-    /// Gates that the skeptic wants changed.
-    pub amendments: Vec<Amendment>,
-    /// Its steps.
-    pub told: Vec<ToldStep>,
-}
 
 #[derive(Clone, Debug)]
 struct Hypothesis {
@@ -107,6 +53,16 @@ pub struct TreeDeliberation {
     amendments: Vec<Amendment>,
     told: Vec<ToldStep>,
     want: Want,
+    /// Keys of candidates of earlier cycles that a person has answered about, and that this cycle has not used the answer of.
+    answered: BTreeSet<String>,
+    /// Whether questions to a person are left for a later cycle.
+    leaves: bool,
+    /// Whether alternatives to an earlier cycle's hypotheses were answered: they count also where there are none now.
+    alternatives: bool,
+    /// Memories that judges alone see: what names one of them leaks.
+    sealed: BTreeSet<String>,
+    /// Proposals of the last answer that had no form.
+    left_out: Vec<String>,
 }
 
 impl TreeDeliberation {
@@ -139,7 +95,60 @@ impl TreeDeliberation {
             amendments: Vec::new(),
             told: Vec::new(),
             want: Want::Mine { count, temperature },
+            answered: BTreeSet::new(),
+            leaves: false,
+            alternatives: false,
+            sealed: BTreeSet::new(),
+            left_out: Vec::new(),
         }
+    }
+
+    /// Begins with candidates of earlier cycles that a person has answered about. They were debated there, and are beside the half of the bank.
+    #[must_use]
+    pub fn going_on_with(mut self, answered: Vec<Proposal>) -> Self {
+        let Want::Mine { count, temperature } = self.want else { return self };
+        let (share, seeds) = (count + self.hypotheses.len(), std::mem::take(&mut self.hypotheses));
+        for proposal in answered {
+            self.answered.insert(proposal.key());
+            self.add(proposal, Role::Gardener);
+        }
+        self.hypotheses.iter_mut().for_each(|one| one.is_settled = true);
+        let room = share.saturating_sub(self.hypotheses.len());
+        for seed in seeds.into_iter().take(room / 2) {
+            self.add(seed.proposal, Role::Gardener);
+        }
+        match share.saturating_sub(self.hypotheses.len()) {
+            0 => self.next_round(),
+            count => self.want = Want::Mine { count, temperature },
+        }
+        self
+    }
+
+    /// Leaves questions to a person for a later cycle, as runs of agents do; `alternatives`: one of an earlier cycle has been answered.
+    #[must_use]
+    pub fn with_questions(mut self, leaves: bool, alternatives: bool) -> Self {
+        (self.leaves, self.alternatives) = (leaves, alternatives);
+        self
+    }
+
+    /// Holds hypotheses against memories that judges alone see.
+    #[must_use]
+    pub fn with_sealed(mut self, sealed: BTreeSet<String>) -> Self {
+        self.sealed = sealed;
+        self
+    }
+
+    /// Says what the next answer had beside its proposals: some without a form.
+    pub fn leave_out(&mut self, faults: Vec<String>) {
+        self.left_out = faults;
+    }
+
+    /// Enters what became of an answer of a person that is none: it had no form, or does not count any more.
+    pub fn hear(&mut self, role: Role, action: Action, target: &str, why: &str) {
+        if action == Action::HandoffResponse {
+            self.answered.remove(target);
+        }
+        self.enter(role, action, target, (json!({}), json!({"score": null}), why));
     }
 
     /// What it wants next.
@@ -167,6 +176,7 @@ impl TreeDeliberation {
             }
             (Want::Revise { of, .. }, Told::Replacements(new)) if of.len() == new.len() => self.revised(new),
             (Want::Diverge(asked), Told::Proposals(more)) => self.diverged(asked.len(), more),
+            (Want::Diverge(_), Told::Left) => self.inspect(),
             (Want::Diverge(_), Told::TimedOut) => self.not_diverged(Action::HandoffTimeout, String::new()),
             (Want::Diverge(_), Told::Malformed(why)) => self.not_diverged(Action::HandoffSchemaViolation, why),
             (Want::Inspect(asked), Told::Judgements(judged)) if asked.len() == judged.len() => self.inspected(judged),
@@ -257,6 +267,7 @@ impl TreeDeliberation {
             (true, 0) => "proposed nothing new".to_owned(),
             _ => why.to_owned(),
         };
+        let why = self.with_left_out(why);
         let names: Vec<String> = self.hypotheses.iter().map(|one| one.proposal.mechanism.name.clone()).collect();
         let inputs = json!({"asked": count, "temperature": temperature, "seeds": seeds});
         self.enter(
@@ -266,6 +277,16 @@ impl TreeDeliberation {
             (inputs, json!({"new": new, "hypotheses": names}), why.as_str()),
         );
         self.next_round();
+    }
+
+    /// A reason, and what of the answer had no form.
+    fn with_left_out(&mut self, why: String) -> String {
+        let faults = std::mem::take(&mut self.left_out);
+        if faults.is_empty() {
+            return why;
+        }
+        let said = format!("left out, without a form: {}", faults.join("; "));
+        if why.is_empty() { said } else { format!("{why}; {said}") }
     }
 
     fn open(&self) -> impl Iterator<Item = &Hypothesis> {
@@ -324,6 +345,12 @@ impl TreeDeliberation {
 
     fn revised(&mut self, replacements: Vec<Option<Proposal>>) {
         let is_last = self.round >= self.rounds;
+        let (why, tree) = (self.with_left_out(String::new()), self.tree.clone());
+        if !why.is_empty() {
+            let (asked, said) = (replacements.len(), replacements.iter().flatten().count());
+            let told = (json!({"asked": asked}), json!({"replacements": said}), why.as_str());
+            self.enter(Role::Gardener, Action::Mine, &tree, told);
+        }
         let mut replacements = replacements.into_iter();
         for at in 0..self.hypotheses.len() {
             if self.hypotheses[at].is_settled {
@@ -354,7 +381,7 @@ impl TreeDeliberation {
     }
 
     fn after_debate(&mut self) {
-        if self.cast.diverger.is_some() && !self.hypotheses.is_empty() {
+        if self.cast.diverger.is_some() && (self.alternatives || !self.hypotheses.is_empty()) {
             let tree = self.tree.clone();
             if self.hands_off(Role::Diverger) {
                 let inputs = json!({"hypotheses": self.hypotheses.len()});
@@ -362,7 +389,7 @@ impl TreeDeliberation {
                     Role::Coordinator,
                     Action::HandoffRequest,
                     &tree,
-                    (inputs, self.question_to("diverger"), ""),
+                    (inputs, self.question_to("diverger"), self.why_left()),
                 );
             }
             self.want = Want::Diverge(self.proposals());
@@ -384,7 +411,8 @@ impl TreeDeliberation {
         };
         let names: Vec<String> = more.into_iter().filter_map(added).collect();
         let action = if self.hands_off(Role::Diverger) { Action::HandoffResponse } else { Action::Diverge };
-        let told = (json!({"hypotheses": asked}), json!({"new": names.len(), "hypotheses": names}), "");
+        let why = self.with_left_out(String::new());
+        let told = (json!({"hypotheses": asked}), json!({"new": names.len(), "hypotheses": names}), why.as_str());
         self.enter(Role::Diverger, action, &tree, told);
         self.inspect();
     }
@@ -396,10 +424,10 @@ impl TreeDeliberation {
     }
 
     fn inspect(&mut self) {
-        self.want = match self.hypotheses.is_empty() {
-            true => Want::Done,
-            false => Want::Inspect(self.proposals()),
-        };
+        match self.hypotheses.is_empty() {
+            true => self.end(),
+            false => self.want = Want::Inspect(self.proposals()),
+        }
     }
 
     fn inspected(&mut self, judgements: Vec<Option<Judgement>>) {
@@ -410,7 +438,8 @@ impl TreeDeliberation {
             let judgement = judgement.unwrap_or_default();
             let told = serde_json::to_value(&judgement).unwrap_or_default();
             self.enter(Role::Inspector, Action::Judge, &key, (json!({}), told, reason));
-            let nursery = nurse(&hypothesis.proposal, &judgement, true);
+            let leaks = likeness::names_any(&hypothesis.proposal.payload, &self.sealed);
+            let nursery = nurse(&hypothesis.proposal, &judgement, true, leaks);
             let failed: Vec<&str> =
                 nursery.checks.iter().filter(|check| !check.passed).map(|check| check.name.as_str()).collect();
             self.enter(
@@ -422,7 +451,10 @@ impl TreeDeliberation {
             self.judged.push((hypothesis, judgement, nursery));
         }
         let sprouts: Vec<Proposal> = self.sprouts().map(|at| self.judged[at].0.proposal.clone()).collect();
-        self.want = if sprouts.is_empty() { Want::Done } else { Want::Examine(sprouts) };
+        match sprouts.is_empty() {
+            true => self.end(),
+            false => self.want = Want::Examine(sprouts),
+        }
     }
 
     fn sprouts(&self) -> impl Iterator<Item = usize> + '_ {
@@ -471,7 +503,7 @@ impl TreeDeliberation {
     fn align(&mut self) {
         if self.hands_off(Role::Aligner) {
             for (_, record) in self.to_align() {
-                let told = (json!({}), self.question_to("aligner"), "");
+                let told = (json!({}), self.question_to("aligner"), self.why_left());
                 self.enter(Role::Coordinator, Action::HandoffRequest, &record.candidate, told);
             }
         }
@@ -482,7 +514,15 @@ impl TreeDeliberation {
     }
 
     fn question_to(&self, role: &str) -> Value {
-        json!({"to": role, "minutes": self.settings.handoff_minutes})
+        json!({"to": role, "minutes": self.settings.handoff_minutes, "waits": !self.leaves})
+    }
+
+    fn why_left(&self) -> &'static str {
+        if self.leaves {
+            "this cycle does not wait for the answer: the next one on this tree goes on with it"
+        } else {
+            ""
+        }
     }
 
     /// Those that the aligner is asked of, as he sees them: where gates are hidden, all that pass the others, without the hidden ones.
@@ -499,8 +539,12 @@ impl TreeDeliberation {
         for (n, alignment) in candidates.into_iter().zip(alignments) {
             let key = self.records[n].1.candidate.clone();
             let answered = if is_handoff { Action::HandoffResponse } else { Action::Align };
+            if is_handoff && alignment.is_ok() {
+                self.answered.remove(&key);
+            }
             let (action, score, reason) = match alignment {
                 Ok(one) => (answered, Some(one.score), one.reason),
+                Err(Unanswered::Left) => continue,
                 Err(Unanswered::TimedOut) => (Action::HandoffTimeout, None, String::new()),
                 Err(Unanswered::Malformed(why)) => (Action::HandoffSchemaViolation, None, why),
             };
@@ -516,7 +560,27 @@ impl TreeDeliberation {
             let (key, class) = (record.candidate.clone(), classify(record, false));
             self.enter(Role::Coordinator, Action::Classify, &key, (json!({}), json!({"class": class}), ""));
         }
+        self.end();
+    }
+
+    /// Ends, and says of answers that were not used why: a person gave them.
+    fn end(&mut self) {
         self.want = Want::Done;
+        for key in std::mem::take(&mut self.answered) {
+            let record =
+                self.records.iter().find(|(_, record, _)| record.candidate == key).map(|(_, record, _)| record);
+            let shown = record.map(|record| record.without_hidden(&self.settings));
+            let failed = shown.iter().flat_map(|record| &record.gates).filter(|gate| gate.hard && !gate.passed);
+            let failed: Vec<String> = failed.map(|gate| gate.name.clone()).collect();
+            let why = match (failed.is_empty(), self.judged.iter().any(|(one, ..)| one.proposal.key() == key)) {
+                (false, _) => format!("the answer was not used: measured again, it fails {}", failed.join(", ")),
+                (true, true) => "the answer was not used: nothing is asked about it".to_owned(),
+                (true, false) => {
+                    "the answer was not used: it is closed, or was measured on the same evidence".to_owned()
+                }
+            };
+            self.hear(Role::Aligner, Action::HandoffResponse, &key, &why);
+        }
     }
 }
 

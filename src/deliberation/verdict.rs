@@ -175,40 +175,87 @@ fn share(field: &str, value: f64) -> Result<(), Malformed> {
     }
 }
 
-/// Proposals of a gardener or diverger: `{"proposals": [{"mechanism": …, "payload": …}]}`, at most `most`.
-pub fn proposals(text: &str, most: usize) -> Result<Vec<Proposal>, Malformed> {
+/// What a gardener or a diverger says: its proposals, and what is wrong with those that have no form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// Those of the form.
+    pub proposals: Vec<Proposal>,
+    /// The faults of the others.
+    pub left_out: Vec<Malformed>,
+}
+
+impl Said {
+    /// The proposals, where all of them have the form.
+    ///
+    /// # Errors
+    /// The first that has none.
+    pub fn whole(self) -> Result<Vec<Proposal>, Malformed> {
+        self.left_out.into_iter().next().map_or(Ok(self.proposals), Err)
+    }
+
+    /// Leaves out what something else is wrong with.
+    ///
+    /// # Errors
+    /// Nothing is left, of an answer that had proposals.
+    pub fn holding(mut self, fault: impl Fn(usize, &Proposal) -> Option<Malformed>) -> Result<Self, Malformed> {
+        let proposals = std::mem::take(&mut self.proposals);
+        for (at, proposal) in proposals.into_iter().enumerate() {
+            match fault(at, &proposal) {
+                Some(fault) => self.left_out.push(fault),
+                None => self.proposals.push(proposal),
+            }
+        }
+        match (self.proposals.is_empty(), self.left_out.first()) {
+            (true, Some(fault)) => Err(fault.clone()),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Proposals of a gardener or diverger: `{"proposals": [{"mechanism": …, "payload": …}]}`, at most `most`. One without the form costs itself alone.
+///
+/// # Errors
+/// The answer has no form, or none of its proposals has.
+pub fn proposals(text: &str, most: usize) -> Result<Said, Malformed> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Answer {
-        proposals: Vec<Proposal>,
+        proposals: Vec<Value>,
     }
-    let mut answer: Answer = read(text)?;
-    answer.proposals.truncate(most);
-    for (at, proposal) in answer.proposals.iter().enumerate() {
-        let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
-        if proposal.mechanism.name.trim().is_empty() {
-            return Err(wrong("mechanism.name is empty"));
-        }
-        let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &proposal.mechanism;
-        for (field, text, most) in [
-            ("name", name, NAME_CHARS),
-            ("intuition", intuition, TEXT_CHARS),
-            ("pseudocode", pseudocode, TEXT_CHARS),
-            ("regime_suggestion", regime_suggestion, TEXT_CHARS),
-        ] {
-            if text.chars().count() > most {
-                return Err(wrong(&format!("mechanism.{field} is longer than {most} characters")));
-            }
-        }
-        share(&format!("proposals[{at}].mechanism.lookahead_risk"), proposal.mechanism.lookahead_risk)?;
-        if !proposal.payload.is_object() {
-            return Err(wrong("payload is no object"));
-        }
-        if let Some(why) = proposal.too_large() {
-            return Err(wrong(&why));
+    let answer: Answer = read(text)?;
+    let mut said = Said::default();
+    for (at, proposal) in answer.proposals.into_iter().take(most).enumerate() {
+        match proposal_of(at, proposal) {
+            Ok(proposal) => said.proposals.push(proposal),
+            Err(fault) => said.left_out.push(fault),
         }
     }
-    Ok(answer.proposals)
+    said.holding(|_, _| None)
+}
+
+fn proposal_of(at: usize, proposal: Value) -> Result<Proposal, Malformed> {
+    let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
+    let proposal: Proposal = serde_json::from_value(proposal).map_err(|error| wrong(&error.to_string()))?;
+    let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &proposal.mechanism;
+    if name.trim().is_empty() {
+        return Err(wrong("mechanism.name is empty"));
+    }
+    for (field, text, most) in [
+        ("name", name, NAME_CHARS),
+        ("intuition", intuition, TEXT_CHARS),
+        ("pseudocode", pseudocode, TEXT_CHARS),
+        ("regime_suggestion", regime_suggestion, TEXT_CHARS),
+    ] {
+        if text.chars().count() > most {
+            return Err(wrong(&format!("mechanism.{field} is longer than {most} characters")));
+        }
+    }
+    share(&format!("proposals[{at}].mechanism.lookahead_risk"), proposal.mechanism.lookahead_risk)?;
+    if !proposal.payload.is_object() {
+        return Err(wrong("payload is no object"));
+    }
+    proposal.too_large().map_or(Ok(()), |why| Err(wrong(&why)))?;
+    Ok(proposal)
 }
 
 /// A skeptic's verdict.
@@ -306,6 +353,27 @@ pub fn alignment_schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_proposal_without_a_form_costs_itself_alone() {
+        let good = |x: u32| json!({"mechanism": {"name": "n", "intuition": ""}, "payload": {"x": x}});
+        let bad = [
+            json!({"mechanism": {"name": " ", "intuition": ""}, "payload": {}}),
+            json!({"mechanism": {"name": "n", "intuition": "", "lookahead_risk": "none"}, "payload": {}}),
+            json!({"mechanism": {"name": "n", "intuition": ""}, "payload": 3}),
+            json!({"payload": {}}),
+            json!("text"),
+        ];
+        for bad in bad {
+            let said = proposals(&json!({"proposals": [good(1), bad, good(2)]}).to_string(), 3).unwrap();
+            assert_eq!((said.proposals.len(), said.left_out.len()), (2, 1));
+            assert!(said.left_out[0].field.starts_with("proposals[1]"), "{said:?}");
+            assert!(said.whole().is_err());
+            assert!(proposals(&json!({"proposals": [bad]}).to_string(), 3).is_err(), "nothing is left of it");
+        }
+        assert_eq!(proposals(&json!({"proposals": []}).to_string(), 3).unwrap(), Said::default());
+        assert!(proposals("[]", 3).is_err());
+    }
 
     #[test]
     fn equal_payloads_are_one_proposal_however_they_are_written() {

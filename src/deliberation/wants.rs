@@ -54,6 +54,8 @@ pub enum Told {
     Alignments(Vec<Result<Alignment, Unanswered>>),
     /// A handoff of alternatives was not answered in time.
     TimedOut,
+    /// It is left for a later cycle.
+    Left,
     /// A gardener or a diverger answered in another form.
     Malformed(String),
     /// The mind of a role cannot be reached.
@@ -65,6 +67,8 @@ pub enum Told {
 pub enum Unanswered {
     /// Nobody answered in time.
     TimedOut,
+    /// The question is left for a later cycle.
+    Left,
     /// The answer has another form.
     Malformed(String),
 }

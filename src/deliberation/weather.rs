@@ -13,9 +13,9 @@
 //! | heavy rain, rain | five seeds, or two, wait there | three times, twice the weight |
 //! | drizzle | nothing of all that | weight one |
 //!
-//! The first that holds counts. Where that leaves no tree a slot, those that do not burn are tried, and none freezes. Every seventh cycle is a monsoon: trees that are neither burning nor frozen are equal, at the highest temperature.
+//! The first that holds counts. Trees of questions that a person has answered get a slot before all others, whatever their weather. Where that leaves no tree a slot, those that do not burn are tried, and none freezes. Every seventh cycle is a monsoon: trees that are neither burning nor frozen are equal, at the highest temperature.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::forest::{Forest, Tree};
 use super::gates::rounded;
@@ -23,8 +23,8 @@ use super::sky::{Forecast, Sky, Weather};
 use crate::model::deliberation::Deliberation;
 use crate::model::ids::hash_fields;
 
-/// Divides the attention of the next cycle among trees.
-pub fn forecast(forest: &Forest, trees: &[String], settings: &Deliberation) -> Forecast {
+/// Divides the attention of the next cycle among trees; those of `answered` questions of earlier cycles come first.
+pub fn forecast(forest: &Forest, trees: &[String], answered: &BTreeSet<String>, settings: &Deliberation) -> Forecast {
     let next = forest.cycle + 1;
     let every = |count: u32| count > 0 && next.is_multiple_of(u64::from(count));
     let monsoon = every(settings.weather.monsoon_every);
@@ -36,7 +36,7 @@ pub fn forecast(forest: &Forest, trees: &[String], settings: &Deliberation) -> F
         let tree = forest.trees.get(id).unwrap_or(&fresh);
         let weather = weather_of(forest, id, tree, recent, settings);
         let is_tried = weather == Weather::Frost && every(settings.weather.recheck_every);
-        let weight = match weather {
+        let weight: f64 = match weather {
             Weather::Frost if is_tried => 1.0,
             Weather::Wildfire | Weather::Frost | Weather::Thunderstorm => 0.0,
             _ if monsoon => 1.0,
@@ -47,10 +47,11 @@ pub fn forecast(forest: &Forest, trees: &[String], settings: &Deliberation) -> F
             Weather::HeavyRain => 3.0,
             Weather::Heatwave | Weather::Drizzle => 1.0,
         };
-        weights.insert(id, weight);
+        let answered = answered.contains(id);
+        weights.insert(id, if answered { weight.max(1.0) } else { weight });
         let temperature = temperature_of(id, weather, monsoon, &settings.temperature_spread);
-        let freezes = weather == Weather::Thunderstorm;
-        skies.insert(id.clone(), Sky { weather, hypotheses: 0, temperature, freezes });
+        let freezes = weather == Weather::Thunderstorm && !answered;
+        skies.insert(id.clone(), Sky { weather, hypotheses: 0, temperature, answered, freezes });
     }
     // Where all are frozen there is no better place for the attention: they are tried, and none freezes anew.
     if weights.values().all(|weight| *weight == 0.0) {
@@ -60,7 +61,7 @@ pub fn forecast(forest: &Forest, trees: &[String], settings: &Deliberation) -> F
             }
         }
     }
-    for (id, share) in allocate(&weights, settings.slots, settings.hypotheses) {
+    for (id, share) in allocate(&weights, answered, settings.slots, settings.hypotheses) {
         if let Some(sky) = skies.get_mut(id) {
             sky.hypotheses = share;
         }
@@ -109,12 +110,18 @@ fn temperature_of(id: &str, weather: Weather, monsoon: bool, spread: &[f64]) -> 
     })
 }
 
-/// Divides `slots` times `each` hypotheses among the heaviest trees: one at least for each that gets any, the rest by weight and the largest
+/// Divides `slots` times `each` hypotheses among the trees that come `first` and the heaviest of the others: one at least for each that gets any, the rest by weight and the largest
 /// remainders. Ties by id.
-fn allocate<'t>(weights: &BTreeMap<&'t String, f64>, slots: u32, each: u32) -> Vec<(&'t String, u32)> {
+fn allocate<'t>(
+    weights: &BTreeMap<&'t String, f64>,
+    first: &BTreeSet<String>,
+    slots: u32,
+    each: u32,
+) -> Vec<(&'t String, u32)> {
     let mut chosen: Vec<(&'t String, f64)> =
         weights.iter().filter(|(_, weight)| **weight > 0.0).map(|(id, weight)| (*id, *weight)).collect();
-    chosen.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let waits = |id: &String| !first.contains(id);
+    chosen.sort_by(|a, b| waits(a.0).cmp(&waits(b.0)).then_with(|| b.1.total_cmp(&a.1)).then_with(|| a.0.cmp(b.0)));
     chosen.truncate(slots as usize);
     let all: f64 = chosen.iter().map(|(_, weight)| weight).sum();
     let rest = chosen.len() as u32 * each.saturating_sub(1);

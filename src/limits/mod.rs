@@ -66,6 +66,8 @@ pub const DELIBERATED_AMENDMENTS: usize = 8;
 pub const DELIBERATED_PAYLOAD_BYTES: usize = 8 << 10;
 /// How deep that is nested: a cycle's file holds it some levels down, and is read to [`JSON_DEPTH`].
 pub const DELIBERATED_PAYLOAD_DEPTH: usize = 16;
+/// Characters of the description of a goal: it stands in every prompt of a deliberation.
+pub const DELIBERATED_ABOUT_CHARS: usize = 4000;
 /// Files that gates of a deliberation may read: each is hashed before every cycle.
 pub const GATE_FILES: usize = 4_096;
 /// Bytes of them: a second of hashing.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt;
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, JsonSpec, MessageContent, StopReason,
-    ToolResponse,
+    ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, ChatStreamEvent, ContentPart, JsonSpec, MessageContent,
+    StopReason, ToolResponse,
 };
 use genai::resolver::{AuthData, Endpoint as Address};
 use genai::{Client, ModelIden, ServiceTarget};
@@ -201,7 +201,10 @@ impl Provider {
             }
         }
         if let Some(form) = request.form.as_ref().filter(|_| self.model.json_schema) {
-            options = options.with_response_format(JsonSpec::new(form.name.clone(), form.schema.clone()));
+            options = match has_open_object(&form.schema) {
+                true => options.with_response_format(ChatResponseFormat::JsonMode),
+                false => options.with_response_format(JsonSpec::new(form.name.clone(), form.schema.clone())),
+            };
         }
         options
     }
@@ -328,4 +331,15 @@ mod tests {
         assert_eq!(texts(&request, true), ("Look. ".to_owned(), 1, true));
         assert_eq!(texts(&request, false).1, 0);
     }
+}
+
+/// Whether a schema lets some object have any fields. Endpoints hold answers to a schema strictly, and then such an object can be empty alone.
+fn has_open_object(schema: &serde_json::Value) -> bool {
+    let is_open = schema.get("type").is_some_and(|it| it == "object") && schema.get("properties").is_none();
+    let inner: Vec<&serde_json::Value> = match schema {
+        serde_json::Value::Object(fields) => fields.values().collect(),
+        serde_json::Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    is_open || inner.into_iter().any(has_open_object)
 }

@@ -54,15 +54,16 @@ impl Call {
             }
             Self::Read => {
                 "Read a neuron, run, stimulus or commit by id or citation; `why` lists the runs that made a neuron. \
-                 Id `delta` explains the operations for `propose`."
+                 Id `delta` explains the operations for `propose`; that of a question (`status`) shows it with the form of its answer."
             }
             Self::Propose => {
-                "Propose a change to the network, such as a correction or a link, as a delta. It waits for a person's review."
+                "Propose a change to the network, such as a correction or a link, as a delta, which waits for a person's review; \
+                 or answer a question that `status` lists."
             }
             Self::Outcome => {
                 "Report what came of a run, or of a memory that was relied on, so that the brain learns. value: 0 wrong, 1 right."
             }
-            Self::Status => "State of the brain, reviews that wait, and what this client may do.",
+            Self::Status => "State of the brain, reviews and questions that wait, and what this client may do.",
         }
     }
 
@@ -128,12 +129,12 @@ impl Call {
             ),
             Self::Propose => (
                 of(
-                    &["delta"],
-                    json!({"delta": of(&["ops"], json!({"ops": {"type": "array", "items": {"type": "object"}}}))}),
+                    &[],
+                    json!({"delta": of(&["ops"], json!({"ops": {"type": "array", "items": {"type": "object"}}})), "question": text, "answer": {"type": "object"}}),
                 ),
                 of(
                     &["run", "state", "changes"],
-                    json!({"run": text, "state": {"enum": ["waits", "landed"]}, "changes": texts, "notes": texts}),
+                    json!({"run": text, "state": {"enum": ["waits", "landed", "answered"]}, "changes": texts, "notes": texts}),
                 ),
             ),
             Self::Outcome => (
@@ -150,7 +151,7 @@ impl Call {
                 json!({"type": "object"}),
                 of(
                     &["commit", "agent", "lands"],
-                    json!({"brain": text, "commit": text, "neurons": {"type": "integer"}, "queue": {"type": "integer"}, "reviews": {"type": "integer"}, "agent": text, "may": texts, "lands": {"enum": ["review", "wake"]}, "notes": texts}),
+                    json!({"brain": text, "commit": text, "neurons": {"type": "integer"}, "queue": {"type": "integer"}, "reviews": {"type": "integer"}, "questions": texts, "agent": text, "may": texts, "lands": {"enum": ["review", "wake"]}, "notes": texts}),
                 ),
             ),
         }
@@ -173,7 +174,8 @@ impl Call {
             Self::Read => ask!(read),
             Self::Outcome => ask!(outcome),
             Self::Propose => match proposed(given) {
-                Ok(delta) => document(desk.propose(client, delta.to_string().as_bytes(), "the delta")),
+                Ok(Proposed::Delta(delta)) => document(desk.propose(client, delta.to_string().as_bytes(), "the delta")),
+                Ok(Proposed::Answer(id, answer)) => document(desk.answer(&id, &answer.to_string())),
                 Err(error) => failure(&error),
             },
             Self::Status => match arguments::<Nothing>(given) {
@@ -189,18 +191,34 @@ impl Call {
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// The argument of `propose`: some clients write a document as a text.
-fn proposed(mut given: JsonObject) -> Result<Value, BrainError> {
-    let delta = given.remove("delta");
+/// Arguments of `propose`.
+enum Proposed {
+    /// A delta.
+    Delta(Value),
+    /// A question by its id, and the answer.
+    Answer(String, Value),
+}
+
+/// The arguments of `propose`: some clients write a document as a text.
+fn proposed(mut given: JsonObject) -> Result<Proposed, BrainError> {
+    let (delta, question, answer) = (given.remove("delta"), given.remove("question"), given.remove("answer"));
     if let Some(other) = given.keys().next() {
         return Err(BrainError::usage(super::answer::unknown("argument", other)));
     }
-    match delta {
-        Some(Value::String(text)) => {
-            serde_json::from_str(&text).map_err(|error| BrainError::usage(format!("delta is no JSON: {error}")))
+    let document = |name: &str, value: Value| match value {
+        Value::String(text) => {
+            serde_json::from_str(&text).map_err(|error| BrainError::usage(format!("{name} is no JSON: {error}")))
         }
-        Some(delta) => Ok(delta),
-        None => Err(BrainError::usage("delta is missing")),
+        value => Ok(value),
+    };
+    match (delta, question, answer) {
+        (Some(delta), None, None) => document("delta", delta).map(Proposed::Delta),
+        (None, Some(Value::String(question)), Some(answer)) => {
+            Ok(Proposed::Answer(question, document("answer", answer)?))
+        }
+        (Some(_), ..) => Err(BrainError::usage("a delta and an answer go in two calls")),
+        (None, None, None) => Err(BrainError::usage("delta is missing")),
+        _ => Err(BrainError::usage("an answer needs `question`, its id as `status` lists it, and `answer`")),
     }
 }
 

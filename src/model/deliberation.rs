@@ -1,5 +1,7 @@
 //! `[deliberation]`: how hypotheses are mined, attacked and judged. What the settings may say of it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Stamp;
@@ -24,6 +26,11 @@ pub struct Deliberation {
     pub argv: Vec<String>,
     /// Files and folders that this program may read, beside its own and those of the system.
     pub reads: Vec<String>,
+    /// What the goal is, in words: minds are told it.
+    pub about: String,
+    /// The JSON schema of a payload where `gates.brain` is false, of the parts `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `minimum`,
+    /// `maximum`, `maxLength`, `minItems` and `maxItems`; empty: any object.
+    pub payload: BTreeMap<String, serde_json::Value>,
     /// Hypotheses for each tree and cycle, 1 to 16.
     pub hypotheses: u32,
     /// Most rounds of debate, 0 to 8.
@@ -153,6 +160,8 @@ impl Default for Deliberation {
             aligner: "reflex-structural".to_owned(),
             argv: Vec::new(),
             reads: Vec::new(),
+            about: String::new(),
+            payload: BTreeMap::new(),
             hypotheses: 3,
             max_debate_rounds: 2,
             cull_severity: Severity::High,
@@ -231,6 +240,14 @@ impl Deliberation {
             if !(0.0..=most).contains(&value) {
                 return Err((field.to_owned(), format!("{value} is not between 0 and {most}")));
             }
+        }
+        let chars = self.about.chars().count();
+        if chars > limits::DELIBERATED_ABOUT_CHARS {
+            let message = format!("has {chars} characters, and {} fit", limits::DELIBERATED_ABOUT_CHARS);
+            return Err(("about".to_owned(), message));
+        }
+        if !self.payload.is_empty() && self.payload.get("type").and_then(|it| it.as_str()) != Some("object") {
+            return Err(("payload".to_owned(), "is no schema of an object: `type = \"object\"` is missing".to_owned()));
         }
         let warm = |temperature: &f64| (0.05..=5.0).contains(temperature);
         if self.temperature_spread.is_empty() || !self.temperature_spread.iter().all(warm) {

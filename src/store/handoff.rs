@@ -8,6 +8,9 @@ use super::{Store, StoreError};
 /// Longest answer that is read, bytes.
 const ANSWER_BYTES: u64 = 1 << 20;
 
+/// Bytes of refused answers that are noted of one question.
+const REFUSED_BYTES: u64 = 4 << 10;
+
 /// What became of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
@@ -87,9 +90,29 @@ impl Store {
         }
     }
 
+    /// Notes why an answer was refused: a line for each, and no more of them than somebody reads.
+    pub fn refuse_answer(&self, id: &str, why: &str) {
+        let path = self.handoff_dir().join(format!("{id}.refused"));
+        let line = format!("{}\n", why.replace('\n', " "));
+        let has_room = std::fs::metadata(&path).map_or(true, |meta| meta.len() < REFUSED_BYTES);
+        let open = || std::fs::OpenOptions::new().create(true).append(true).open(&path);
+        // What is lost of it is lost to the events alone: who answered was told.
+        if has_room && let Ok(mut file) = open() {
+            let _ = std::io::Write::write_all(&mut file, line.as_bytes());
+        }
+    }
+
+    /// Takes what [`Self::refuse_answer`] has noted.
+    pub fn refused_answers(&self, id: &str) -> Vec<String> {
+        let path = self.handoff_dir().join(format!("{id}.refused"));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let _ = std::fs::remove_file(&path);
+        text.lines().map(str::to_owned).collect()
+    }
+
     /// Takes a question and its answer away.
     pub fn forget_handoff(&self, id: &str) -> Result<(), StoreError> {
-        for name in [format!("{id}.json"), format!("{id}.answer.json")] {
+        for name in [format!("{id}.json"), format!("{id}.answer.json"), format!("{id}.refused")] {
             let path = self.handoff_dir().join(name);
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -126,6 +126,9 @@ pub struct ClientStatus {
     pub queue: usize,
     /// Runs that wait for a person.
     pub reviews: usize,
+    /// Questions of deliberations that wait for somebody, each by its id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
     /// Statements that wait for a person's approval, by origin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unapproved: Vec<crate::brain::Unapproved>,
@@ -182,6 +185,7 @@ impl Desk {
             neurons: status.neurons,
             queue: status.queue,
             reviews,
+            questions: brain.handoffs()?.into_iter().map(|one| one.id).take(limits::CLIENT_LINES).collect(),
             unapproved: status.unapproved,
             agent: agent.to_string(),
             may,

@@ -18,9 +18,9 @@ use crate::model::{Origin, json};
 /// What became of a delta.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub struct Proposal {
-    /// The run.
+    /// The run; of an answer the question.
     pub run: String,
-    /// `waits` for a person, or `landed` in wake.
+    /// `waits` for a person, or `landed` in wake; `answered`: it was an answer to a question.
     pub state: &'static str,
     /// What it does, in the brain's words.
     pub changes: Vec<String>,
@@ -60,6 +60,19 @@ pub struct Came {
 }
 
 impl Desk {
+    /// Answers a question of a deliberation that waits.
+    ///
+    /// # Errors
+    /// No such question waits, or the answer is not of its form (2).
+    pub fn answer(&self, question: &str, answer: &str) -> Result<Proposal, BrainError> {
+        let brain = self.brain()?;
+        if answer.len() > limits::DELTA_BYTES {
+            return Err(BrainError::refused(format!("the answer has more than {} bytes", limits::DELTA_BYTES)));
+        }
+        brain.answer_handoff(question, answer)?;
+        Ok(Proposal { run: question.to_owned(), state: "answered", changes: Vec::new(), notes: Vec::new() })
+    }
+
     /// Applies a delta as a run of the client's agent. It waits on its branch unless the owner's definition of that agent lets it land.
     /// `what` names it in errors.
     ///

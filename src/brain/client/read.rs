@@ -19,7 +19,7 @@ const SYNTAX: &str = "delta";
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadRequest {
-    /// An id of a neuron, run, stimulus or commit, with or without `@commit`; or `delta`.
+    /// An id of a neuron, run, stimulus or commit, with or without `@commit`; `delta`, or that of a question that waits.
     pub id: String,
     /// Of a neuron, the runs that made it.
     #[serde(default)]
@@ -50,6 +50,11 @@ impl Desk {
         let at = at.to_string();
         let (kind, text) = match id {
             SYNTAX => ("syntax".to_owned(), brain.syntax_for(client)?),
+            id if id.starts_with("h-")
+                && let Some(text) = brain.question_text(id)? =>
+            {
+                ("question".to_owned(), text)
+            }
             id => brain.text_of(id, &at, request.why)?,
         };
         let clean = brain.cycle.shared.secrets.redact(&text);
@@ -73,6 +78,16 @@ impl Brain {
         let (_, limits) = self.cycle.shared.policy.authority(&client.agent())?;
         let lines = limits.map(|limits| llm::syntax(limits.capabilities())).unwrap_or_default();
         Ok(format!("{{\"ops\": [ … ]}} with\n{}\n", lines.join("\n")))
+    }
+
+    /// A question of a deliberation that waits, with the form of its answer.
+    fn question_text(&self, id: &str) -> Result<Option<String>, BrainError> {
+        let asked = self.handoffs()?.into_iter().find(|one| one.id == id);
+        Ok(asked.map(|one| {
+            let about = serde_json::to_string_pretty(&one.about).unwrap_or_default();
+            let (role, goal, tree, schema) = (one.role.as_str(), one.goal, one.tree, one.schema);
+            format!("to the {role} of {goal}, on {tree}\n{about}\n`propose` takes `question` and an `answer` of the form {schema}\n")
+        }))
     }
 
     /// What an id names at a commit, as text.

@@ -7,7 +7,7 @@ use super::Writer;
 /// `deliberate`.
 #[derive(Debug, Args)]
 pub struct Deliberate {
-    /// The goal: lowercase letters, digits and dashes.
+    /// The goal: lowercase letters, digits, `-` and `_`.
     #[arg(required_unless_present_any = ["handoffs", "answer"])]
     pub goal: Option<String>,
     /// Words of topics, one a tree; by default those of earlier cycles, or the concepts with most memories.

@@ -10,7 +10,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot};
 use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::gates::{MEASURED, Measured, mean};
-use crate::deliberation::likeness::known_share;
+use crate::deliberation::likeness::{known_share, names};
 use crate::deliberation::trial::{ANSWERS, Evidence, Memory, Probe};
 use crate::deliberation::verdict::too_large;
 use crate::delta::{self, Applied, Author, Document, Limits};
@@ -94,6 +94,20 @@ impl<'c> Bench<'c> {
         Ok(Self { cycle, tree, snapshot, now, evidence, neurons, pools, limits, author })
     }
 
+    /// Refuses a topic that no memory is about.
+    ///
+    /// # Errors
+    /// None is.
+    pub fn need_memories(&self, title: &str) -> Result<(), CycleError> {
+        if self.evidence.all().iter().any(|one| one.is_of_tree) {
+            return Ok(());
+        }
+        Err(CycleError::Refused {
+            message: format!("no memory is about {title:?}, so no gate could measure anything"),
+            hint: Some("`git brain recall` shows what the brain remembers of a topic".to_owned()),
+        })
+    }
+
     /// What a payload does to the network; the error is a sentence.
     fn applied(&self, payload: &Value) -> Result<Applied, String> {
         if let Some(why) = too_large(payload) {
@@ -144,6 +158,13 @@ impl<'c> Bench<'c> {
             Ok(applied) => applied,
             Err(fault) => return Measured { fault, ..Measured::default() },
         };
+        if let Some(memory) = self.evidence.newer().iter().find(|memory| names(payload, memory.id.as_str())) {
+            let fault = format!(
+                "leakage: it names {}, a memory of the newer half that judges alone see; a cycle quarantines it",
+                memory.id
+            );
+            return Measured { fault, ..Measured::default() };
+        }
         let named = self.named_in(payload);
         let train = self.evidence.probes(self.evidence.older(), &named);
         let test = self.evidence.probes(self.evidence.newer(), &named);

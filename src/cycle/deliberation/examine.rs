@@ -27,12 +27,13 @@ impl Cycle {
     /// The verdicts of the gates on a proposal on one tree. Nothing is written, and no mind is asked: the gate of alignment is not answered.
     ///
     /// # Errors
-    /// Programs that are not trusted here; files that cannot be read.
+    /// Programs that are not trusted here; files that cannot be read; a topic that no memory is about.
     pub fn gates_of(&self, question: &Question, proposal: &Proposal) -> Result<GateRecord, CycleError> {
         let settings = self.deliberation_of_main()?;
         let wake = self.store.need_tip(self.store.wake())?;
         let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
-        self.gates_beside(question, proposal, &Forest::after(past.iter().map(|(_, cycle)| cycle), &settings))
+        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
+        self.gates_beside(question, proposal, &before, settings.gates.brain)
     }
 
     fn gates_beside(
@@ -40,6 +41,7 @@ impl Cycle {
         question: &Question,
         proposal: &Proposal,
         before: &Forest,
+        needs_memories: bool,
     ) -> Result<GateRecord, CycleError> {
         let settings = self.deliberation_of_main()?;
         if !settings.gate.is_empty() {
@@ -50,6 +52,9 @@ impl Cycle {
         };
         let wake = self.store.need_tip(self.store.wake())?;
         let bench = Bench::of(self, wake, title, (question.run.clone(), question.limits.clone()))?;
+        if needs_memories {
+            bench.need_memories(title)?;
+        }
         let tree = concept_id(title).to_string();
         let evidence = self.programs_of(&settings)?.evidence_of(&bench.evidence.hash(), &settings);
         let examined = Examined { question, settings: &settings, before, evidence: &evidence };
@@ -60,7 +65,7 @@ impl Cycle {
     pub fn measured_again(&self, question: &Question, result: &ResultRecord) -> Result<GateRecord, CycleError> {
         let wake = self.store.need_tip(self.store.wake())?;
         let trees = vec![self.title_of(wake, &result.tree)?];
-        self.gates_beside(&Question { trees, ..question.clone() }, &result.proposal, &Forest::default())
+        self.gates_beside(&Question { trees, ..question.clone() }, &result.proposal, &Forest::default(), false)
     }
 
     /// The gates of a candidate: those that measure it on the brain, unless the goal has its own alone, and the programs of the settings.

@@ -7,14 +7,16 @@ use serde_json::{Value, json};
 
 use super::Job;
 use crate::cycle::{Cycle, CycleError};
-use crate::deliberation::gates::GateRecord;
+use crate::deliberation::events::{Action, Event};
+use crate::deliberation::gates::{ALIGNMENT, GateRecord};
 use crate::deliberation::held;
+use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::Role;
-use crate::deliberation::tree::{Told, Unanswered};
-use crate::deliberation::verdict::{self, Alignment, Proposal};
+use crate::deliberation::tree::{HANDOFF, Step, Told, ToldStep, TreeDeliberation, Unanswered};
+use crate::deliberation::verdict::{self, Alignment, Proposal, Said};
 use crate::limits;
 use crate::model::Stamp;
-use crate::model::ids::hash_fields;
+use crate::model::ids::{AgentName, hash_fields};
 
 /// How often it is looked for an answer.
 const LOOK: Duration = Duration::from_millis(200);
@@ -42,29 +44,91 @@ pub struct Handoff {
 
 /// A question before it is put.
 struct Asked {
+    id: String,
     role: Role,
-    /// The proposals that it is about, by key: whichever run asks, it is the same question.
-    keys: Vec<String>,
     about: Value,
     schema: Value,
 }
 
+/// An answer, and the question that it was given to: as it was then.
+struct Heard {
+    asked: Handoff,
+    said: String,
+}
+
+impl Handoff {
+    /// What events say it is about: the candidate, or the tree.
+    fn target(&self) -> String {
+        match (self.role, self.proposal()) {
+            (Role::Aligner, Some(proposal)) => proposal.key(),
+            _ => self.tree.clone(),
+        }
+    }
+
+    /// The candidate that an aligner is asked about.
+    pub(super) fn proposal(&self) -> Option<Proposal> {
+        (self.role == Role::Aligner).then(|| serde_json::from_value(self.about["proposal"].clone()).ok()).flatten()
+    }
+}
+
+/// The id of the question how far a mechanism and its evidence agree. The answer is about the mechanism, the payload, the rules of the gates and what each
+/// of them decided: as long as these are the same it is the same question, whichever run asks it, on whichever tree. What else was learnt meanwhile moves
+/// figures, and an answer says which ([`moved`]).
+fn alignment_id(goal: &str, rules: &str, proposal: &Proposal, record: &GateRecord) -> String {
+    let mechanism = serde_json::to_string(&proposal.mechanism).unwrap_or_default();
+    let decided: Vec<String> = record.gates.iter().map(|gate| format!("{} {}", gate.name, gate.passed)).collect();
+    let (key, decided) = (proposal.key(), decided.join("\n"));
+    let fields = [goal, Role::Aligner.as_str(), &key, &mechanism, rules, &decided];
+    format!("h-{:016x}", hash_fields(&fields.map(str::as_bytes)))
+}
+
+/// Figures of gates that are others than when a question was put; empty: none are.
+fn moved(then: &Value, now: &GateRecord) -> String {
+    let Ok(then) = GateRecord::deserialize(then) else { return String::new() };
+    let was = |name: &str| then.gates.iter().find(|gate| gate.name == name).and_then(|gate| gate.figure);
+    let told = |figure: Option<f64>| figure.map_or("nothing".to_owned(), |figure| figure.to_string());
+    let others = now.gates.iter().filter(|gate| gate.name != ALIGNMENT && gate.figure != was(&gate.name));
+    let said: Vec<String> = others
+        .map(|gate| format!("{} was {} and is {}", gate.name, told(was(&gate.name)), told(gate.figure)))
+        .collect();
+    said.join(", ")
+}
+
 impl Cycle {
-    /// Asks for alternatives.
+    /// Asks for alternatives. What was answered to a question of an earlier cycle on the tree counts: alternatives are hypotheses of their own.
     pub(super) fn hand_off_alternatives(
         &self,
         job: &Job<'_>,
-        tree: &str,
+        tree: &mut TreeDeliberation,
+        id: &str,
         all: &[Proposal],
     ) -> Result<Told, CycleError> {
+        let goal = job.question.goal.as_str();
+        let keys: Vec<String> = all.iter().map(Proposal::key).collect();
+        let mut fields = vec![goal.as_bytes(), id.as_bytes(), Role::Diverger.as_str().as_bytes()];
+        fields.extend(keys.iter().map(String::as_bytes));
+        let most = 2 * all.len();
         let asked = Asked {
+            id: format!("h-{:016x}", hash_fields(&fields)),
             role: Role::Diverger,
-            keys: all.iter().map(Proposal::key).collect(),
             about: json!({"proposals": all}),
-            schema: verdict::proposals_schema(&json!({"type": "object"}), (0, 2 * all.len())),
+            schema: verdict::proposals_schema(&json!({"type": "object"}), (0, most)),
         };
-        let answer = self.hand_off(job, tree, vec![asked])?.pop().flatten();
-        Ok(match answer.map(|text| verdict::proposals(&text, 2 * all.len())) {
+        let mut earlier = None;
+        for one in self.handoffs_of(goal)?.into_iter().filter(|one| one.role == Role::Diverger && one.tree == id) {
+            match self.store.answered_handoff(&one.id)? {
+                Some(answer) => earlier = Some(String::from_utf8_lossy(&answer).into_owned()),
+                // Another cycle asked about other hypotheses: this question is in its place.
+                None if one.until.is_some() && one.id != asked.id => self.store.forget_handoff(&one.id)?,
+                None => {}
+            }
+        }
+        let answer = match earlier {
+            Some(said) => Some(said),
+            None => self.hand_off(job, (tree, id), vec![asked])?.pop().flatten().map(|heard| heard.said),
+        };
+        Ok(match answer.map(|text| verdict::proposals(&text, usize::MAX).and_then(Said::whole)) {
+            None if job.leaves() => Told::Left,
             None => Told::TimedOut,
             Some(Ok(proposals)) => Told::Proposals(proposals),
             Some(Err(error)) => Told::Malformed(error.to_string()),
@@ -75,44 +139,80 @@ impl Cycle {
     pub(super) fn hand_off_alignments(
         &self,
         job: &Job<'_>,
-        tree: &str,
+        tree: &mut TreeDeliberation,
+        id: &str,
         all: &[(Proposal, GateRecord)],
     ) -> Result<Vec<Result<Alignment, Unanswered>>, CycleError> {
-        let asked = all.iter().map(|(proposal, record)| Asked {
-            role: Role::Aligner,
-            keys: vec![proposal.key()],
-            about: json!({"proposal": proposal, "gates": record}),
-            schema: verdict::alignment_schema(),
-        });
-        let answers = self.hand_off(job, tree, asked.collect())?.into_iter();
-        let read = |text: String| verdict::alignment(&text).map_err(|error| Unanswered::Malformed(error.to_string()));
-        Ok(answers.map(|answer| answer.map_or(Err(Unanswered::TimedOut), read)).collect())
+        let (goal, before) = (job.question.goal.as_str(), self.handoffs_of(job.question.goal.as_str())?);
+        let mut asked = Vec::with_capacity(all.len());
+        for (proposal, record) in all {
+            let question = alignment_id(goal, job.rules, proposal, record);
+            // Another tree of this cycle may be about to use its own.
+            let is_same = |of: Proposal| of.key() == proposal.key();
+            let is_of_it = |one: &&Handoff| one.id != question && one.tree == id && one.proposal().is_some_and(is_same);
+            for other in before.iter().filter(is_of_it) {
+                if self.store.answered_handoff(&other.id)?.is_some() {
+                    let why = format!(
+                        "the answer to {} does not count any more: the mechanism, the gates or what they decide are others now",
+                        other.id
+                    );
+                    tree.hear(Role::Aligner, Action::HandoffResponse, &proposal.key(), &why);
+                }
+                self.store.forget_handoff(&other.id)?;
+            }
+            asked.push(Asked {
+                id: question,
+                role: Role::Aligner,
+                about: json!({"proposal": proposal, "gates": record}),
+                schema: verdict::alignment_schema(),
+            });
+        }
+        let answers = self.hand_off(job, (tree, id), asked)?;
+        let read = |(heard, (_, record)): (Option<Heard>, &(Proposal, GateRecord))| {
+            let nobody = if job.leaves() { Unanswered::Left } else { Unanswered::TimedOut };
+            let Heard { asked, said } = heard.ok_or(nobody)?;
+            let mut alignment = verdict::alignment(&said).map_err(|error| Unanswered::Malformed(error.to_string()))?;
+            let moved = moved(&asked.about["gates"], record);
+            if !moved.is_empty() {
+                alignment.reason += &format!(" (answered on other evidence: {moved})");
+            }
+            Ok(alignment)
+        };
+        Ok(answers.into_iter().zip(all).map(read).collect())
     }
 
-    /// Puts questions, and waits for the answers: for all of them no longer than for one. A run of an agent waits for none: its questions stay.
-    fn hand_off(&self, job: &Job<'_>, tree: &str, all: Vec<Asked>) -> Result<Vec<Option<String>>, CycleError> {
+    /// Puts questions, and waits for the answers: for all of them no longer than for one. A run of an agent waits for none: its questions stay. What was
+    /// answered stays until the cycle is entered ([`Self::forget_used`]).
+    fn hand_off(
+        &self,
+        job: &Job<'_>,
+        (tree, id): (&mut TreeDeliberation, &str),
+        all: Vec<Asked>,
+    ) -> Result<Vec<Option<Heard>>, CycleError> {
         let (goal, minutes) = (job.question.goal.to_string(), job.settings.handoff_minutes);
         let later = self.shared.world.now().unix() + 60 * i64::from(minutes);
         let until = (!job.question.waits).then(|| Stamp::from_unix(later));
-        let mut ids = Vec::with_capacity(all.len());
-        for Asked { role, keys, about, schema } in all {
-            let mut fields = vec![goal.as_bytes(), tree.as_bytes(), role.as_str().as_bytes()];
-            fields.extend(keys.iter().map(String::as_bytes));
-            let id = format!("h-{:016x}", hash_fields(&fields));
-            let handoff =
-                Handoff { id: id.clone(), role, goal: goal.clone(), tree: tree.to_owned(), about, schema, until };
-            self.store.put_handoff(&id, &serde_json::to_vec_pretty(&handoff).unwrap_or_default())?;
-            ids.push(id);
+        let mut questions = Vec::with_capacity(all.len());
+        for Asked { id: question, role, about, schema } in all {
+            let before = self.handoffs()?.into_iter().find(|one| one.id == question);
+            let has_answer = self.store.answered_handoff(&question)?.is_some();
+            if let Some(before) = before.filter(|_| has_answer) {
+                questions.push(before);
+                continue;
+            }
+            let (goal, tree) = (goal.clone(), id.to_owned());
+            let handoff = Handoff { id: question, role, goal, tree, about, schema, until };
+            self.store.put_handoff(&handoff.id, &serde_json::to_vec_pretty(&handoff).unwrap_or_default())?;
+            questions.push(handoff);
         }
         let looks_for = if job.question.waits { 60_000 * u64::from(minutes) / LOOK.as_millis() as u64 } else { 0 };
-        let mut answers: Vec<Option<Vec<u8>>> = vec![None; ids.len()];
+        let mut answers: Vec<Option<Heard>> = questions.iter().map(|_| None).collect();
         for look in 0..=looks_for {
-            for (id, answer) in ids.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
-                *answer = self.store.answered_handoff(id)?;
-                if answer.is_some() {
-                    // Whoever looks sees what is open.
-                    self.store.forget_handoff(id)?;
-                }
+            for (asked, answer) in questions.iter().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
+                *answer = self
+                    .store
+                    .answered_handoff(&asked.id)?
+                    .map(|said| Heard { asked: asked.clone(), said: String::from_utf8_lossy(&said).into_owned() });
             }
             if answers.iter().all(Option::is_some) {
                 break;
@@ -121,12 +221,67 @@ impl Cycle {
                 std::thread::sleep(LOOK);
             }
         }
-        for (id, answer) in ids.iter().zip(&answers) {
-            if answer.is_none() && (job.question.waits || minutes == 0) {
-                self.store.forget_handoff(id)?;
+        for (asked, answer) in questions.iter().zip(&answers) {
+            for why in self.store.refused_answers(&asked.id) {
+                tree.hear(asked.role, Action::HandoffSchemaViolation, &asked.target(), &why);
+            }
+            if answer.is_none() && !job.leaves() {
+                self.store.forget_handoff(&asked.id)?;
             }
         }
-        Ok(answers.into_iter().map(|answer| answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())).collect())
+        Ok(answers)
+    }
+
+    /// The questions of a goal.
+    pub(super) fn handoffs_of(&self, goal: &str) -> Result<Vec<Handoff>, CycleError> {
+        Ok(self.handoffs()?.into_iter().filter(|one| one.goal == goal).collect())
+    }
+
+    /// The questions of a goal that have an answer, which no cycle has used yet.
+    pub(super) fn answered_handoffs(&self, goal: &str) -> Result<Vec<Handoff>, CycleError> {
+        let mut answered = Vec::new();
+        for one in self.handoffs_of(goal)? {
+            if self.store.answered_handoff(&one.id)?.is_some() {
+                answered.push(one);
+            }
+        }
+        Ok(answered)
+    }
+
+    /// The steps that tell of questions to which nobody gave an answer while one would have counted.
+    pub(super) fn timed_out(&self, goal: &str, minutes: u32) -> Result<Vec<ToldStep>, CycleError> {
+        let (now, mut steps) = (self.shared.world.now(), Vec::new());
+        for one in self.handoffs_of(goal)? {
+            if self.is_over(&one, now)? {
+                let reason = format!("question {} had no answer within {minutes} minutes", one.id);
+                let step = Step { inputs: json!({}), outputs: json!({"score": null}), reason };
+                let (role, action) = (one.role, Action::HandoffTimeout);
+                steps.push(ToldStep { agent: HANDOFF.to_owned(), role, action, target: one.target(), step });
+            }
+        }
+        Ok(steps)
+    }
+
+    fn is_over(&self, one: &Handoff, now: Stamp) -> Result<bool, CycleError> {
+        Ok(one.until.is_some_and(|until| until <= now) && self.store.answered_handoff(&one.id)?.is_none())
+    }
+
+    /// Forgets the questions whose answer a cycle has, which is entered now, and those that it says nobody answered.
+    pub fn forget_used(&self, goal: &AgentName, cycle: &CycleRecord) -> Result<(), CycleError> {
+        let now = self.shared.world.now();
+        for one in self.handoffs_of(goal.as_str())? {
+            let target = one.target();
+            let says = |action: Action| {
+                let is_it = |event: &Event| event.action == action && event.role == one.role && event.target == target;
+                cycle.events.iter().any(is_it)
+            };
+            let is_answered = self.store.answered_handoff(&one.id)?.is_some();
+            if is_answered && says(Action::HandoffResponse) || self.is_over(&one, now)? && says(Action::HandoffTimeout)
+            {
+                self.store.forget_handoff(&one.id)?;
+            }
+        }
+        Ok(())
     }
 
     /// Why an answer is none to that question; `None`: it is one, or there is no such question.
@@ -137,19 +292,23 @@ impl Cycle {
             Err(error) => return Ok(Some(format!("line {}: {error}", error.line()))),
         };
         let read = match asked.role {
-            Role::Diverger => verdict::proposals(answer, usize::MAX).map(drop),
+            Role::Diverger => verdict::proposals(answer, usize::MAX).and_then(Said::whole).map(drop),
             _ => verdict::alignment(answer).map(drop),
         };
         Ok(held::hold(&document, &asked.schema).and(read).err().map(|error| error.to_string()))
     }
 
-    /// Forgets the questions of a deliberation that was cut off, and those of agents whose time is over. One that was answered meanwhile stays for the
-    /// deliberation that asks it again. Only who alone deliberates may.
+    /// Whether a question is there to which no answer counts any more.
+    pub fn is_too_late(&self, id: &str) -> Result<bool, CycleError> {
+        let (now, asked) = (self.shared.world.now(), self.handoffs()?.into_iter().find(|one| one.id == id));
+        asked.map_or(Ok(false), |one| self.is_over(&one, now))
+    }
+
+    /// Forgets the questions of a deliberation that was cut off. One that was answered meanwhile stays for the deliberation that asks it again. Only who
+    /// alone deliberates may.
     pub fn forget_handoffs(&self) -> Result<(), CycleError> {
-        let now = self.shared.world.now();
-        let is_over = |one: &Handoff| one.until.is_none_or(|until| until <= now);
-        for one in self.handoffs()?.into_iter().filter(is_over) {
-            if one.until.is_some() || self.store.answered_handoff(&one.id)?.is_none() {
+        for one in self.handoffs()?.into_iter().filter(|one| one.until.is_none()) {
+            if self.store.answered_handoff(&one.id)?.is_none() {
                 self.store.forget_handoff(&one.id)?;
             }
         }

@@ -24,7 +24,7 @@ use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
 use crate::deliberation::sky::Forecast;
 use crate::deliberation::tree::{Grown, HANDOFF, Told, TreeDeliberation, Unanswered, Want};
-use crate::deliberation::verdict::Proposal;
+use crate::deliberation::verdict::{Proposal, Said};
 use crate::deliberation::weather::forecast;
 use crate::delta::Limits;
 use crate::limits;
@@ -104,11 +104,11 @@ impl Cycle {
         Ok(found)
     }
 
-    /// The cycle that a run entered, if it did.
-    pub fn cycle_of(&self, tree: TreeId, run: &RunId) -> Result<Option<CycleRecord>, CycleError> {
+    /// The cycle that a run entered, if it did, with its goal.
+    pub fn cycle_of(&self, tree: TreeId, run: &RunId) -> Result<Option<(AgentName, CycleRecord)>, CycleError> {
         let path = layout::deliberation(run);
         let Some(bytes) = self.store.read(tree, &path)? else { return Ok(None) };
-        cycle_in(&bytes, &path).map(|(_, cycle)| Some(cycle))
+        cycle_in(&bytes, &path).map(|(entered, cycle)| Some((entered.goal, cycle)))
     }
 
     /// The goals that were deliberated on.
@@ -156,9 +156,16 @@ impl Cycle {
             cycle.results.retain(|result| !question.refused.contains(&result.key));
         }
         let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
-        let titles = self.titles(question, &before, wake, &settings)?;
+        let goal = question.goal.as_str();
+        let hands_off = |member: &Member| member.mind == HANDOFF;
+        let asks = [cast.diverger.as_ref().is_some_and(hands_off), hands_off(&cast.aligner)];
+        let answered: Vec<Handoff> = self.answered_handoffs(goal)?;
+        let answered: Vec<Handoff> =
+            answered.into_iter().filter(|one| asks[usize::from(one.role == Role::Aligner)]).collect();
+        let first: BTreeSet<String> = answered.iter().map(|one| one.tree.clone()).collect();
+        let titles = self.titles(question, (&before, &first), wake, &settings)?;
         let ids: Vec<String> = titles.keys().cloned().collect();
-        let sky = forecast(&before, &ids, &settings);
+        let sky = forecast(&before, &ids, &first, &settings);
         let job = Job {
             question,
             settings: &settings,
@@ -171,7 +178,9 @@ impl Cycle {
             watch,
             programs: &programs,
             rules: &rules,
+            answered: &answered,
         };
+        let timed_out = self.timed_out(goal, settings.handoff_minutes)?;
         let none = BTreeMap::new();
         let setting = |evidence| Setting {
             goal: question.goal.as_str(),
@@ -183,6 +192,7 @@ impl Cycle {
             evidence,
             at: self.shared.world.now(),
             initiative: &question.initiative,
+            timed_out: &timed_out,
         };
         opening(&setting(&none)).iter().for_each(watch);
         let grown = self.side_by_side(&job)?;
@@ -206,7 +216,7 @@ impl Cycle {
     fn titles(
         &self,
         question: &Question,
-        before: &Forest,
+        (before, answered): (&Forest, &BTreeSet<String>),
         wake: CommitId,
         settings: &Deliberation,
     ) -> Result<BTreeMap<String, String>, CycleError> {
@@ -237,6 +247,9 @@ impl Cycle {
             for id in before.trees.keys() {
                 titles.insert(id.clone(), self.title_of(wake, id)?);
             }
+        }
+        for id in answered {
+            titles.insert(id.clone(), self.title_of(wake, id)?);
         }
         match titles.is_empty() {
             true => {
@@ -283,12 +296,8 @@ impl Cycle {
         let Job { question, settings, cast, before, .. } = job;
         let (title, sky) = (&job.titles[id], &job.sky.trees[id]);
         let bench = Bench::of(self, job.wake, title, (question.run.clone(), question.limits.clone()))?;
-        if settings.gates.brain && !question.trees.is_empty() && !bench.evidence.all().iter().any(|one| one.is_of_tree)
-        {
-            return Err(CycleError::Refused {
-                message: format!("no memory is about {title:?}, so no gate could measure anything"),
-                hint: Some("`git brain recall` shows what the brain remembers of a topic".to_owned()),
-            });
+        if settings.gates.brain && !question.trees.is_empty() {
+            bench.need_memories(title)?;
         }
         let memories = bench.evidence.hash();
         let hash = job.programs.evidence_of(&memories, settings);
@@ -306,6 +315,8 @@ impl Cycle {
             argv: &settings.argv,
             reads: &settings.reads,
             on_brain: settings.gates.brain,
+            about: &settings.about,
+            payload: &settings.payload,
             past: &past,
             known: &known,
             amendments: &amendments,
@@ -315,28 +326,42 @@ impl Cycle {
         let seeds = seeds.map(|seed| seed.proposal.clone()).collect();
         let share = (sky.hypotheses, sky.temperature);
         let closed = before.closed.iter().cloned().chain(known.iter().map(Proposal::key)).collect();
-        let mut tree = TreeDeliberation::new(id, share, seeds, &closed, cast, settings);
+        let sealed = match settings.gates.brain {
+            true => bench.evidence.newer().iter().map(|memory| memory.id.to_string()).collect(),
+            false => BTreeSet::new(),
+        };
+        let here = || job.answered.iter().filter(|one| one.tree == id);
+        let mut tree = TreeDeliberation::new(id, share, seeds, &closed, cast, settings)
+            .with_sealed(sealed)
+            .with_questions(job.leaves(), here().any(|one| one.role == Role::Diverger))
+            .going_on_with(here().filter_map(Handoff::proposal).collect());
         loop {
+            let before_it = tree.steps().len();
             let told = match tree.want().clone() {
                 Want::Done => break,
-                Want::Mine { count, temperature } => said(
-                    Role::Gardener,
-                    topic.mine(&cast.gardener, count, temperature, &[]).map(Told::Proposals),
-                    Told::Malformed,
-                ),
+                Want::Mine { count, temperature } => {
+                    let mined = topic.mine(&cast.gardener, count, temperature, &[]);
+                    said(Role::Gardener, mined.map(|mined| Told::Proposals(kept(&mut tree, mined))), Told::Malformed)
+                }
                 Want::Critique(all) => verdicts(cast, all.iter().map(|one| (one, None)), &topic),
                 Want::Challenge(all) => verdicts(cast, all.iter().map(|(one, record)| (one, Some(record))), &topic),
                 Want::Revise { of, refused } => {
                     let (asked, refused) = (of.len(), [refused, of].concat());
                     let mined = topic.mine(&cast.gardener, asked, sky.temperature, &refused);
-                    said(Role::Gardener, mined.map(|mined| replacements(mined, asked)), |_| {
-                        Told::Replacements(vec![None; asked])
-                    })
+                    let mined = mined.map(|mined| kept(&mut tree, mined)).or_else(|silent| match silent {
+                        Silent::Formless(why) => {
+                            tree.leave_out(vec![why]);
+                            Ok(Vec::new())
+                        }
+                        gone => Err(gone),
+                    });
+                    said(Role::Gardener, mined.map(|mined| replacements(mined, asked)), Told::Malformed)
                 }
                 Want::Diverge(all) => match &cast.diverger {
-                    Some(member) if member.mind == HANDOFF => self.hand_off_alternatives(job, id, &all)?,
+                    Some(member) if member.mind == HANDOFF => self.hand_off_alternatives(job, &mut tree, id, &all)?,
                     Some(member) => {
-                        said(Role::Diverger, topic.diverge(member, &all).map(Told::Proposals), Told::Malformed)
+                        let more = topic.diverge(member, &all).map(|more| Told::Proposals(kept(&mut tree, more)));
+                        said(Role::Diverger, more, Told::Malformed)
                     }
                     None => Told::TimedOut,
                 },
@@ -357,9 +382,8 @@ impl Cycle {
                     let examined = all.iter().map(|one| self.examine(&by, &bench, id, one));
                     Told::Records(examined.collect::<Result<_, _>>()?)
                 }
-                Want::Align(all) => self.align(job, id, &all, &topic)?,
+                Want::Align(all) => self.align(job, (&mut tree, id), &all, &topic)?,
             };
-            let before_it = tree.steps().len();
             let taken = tree.take(told);
             for step in &tree.steps()[before_it..] {
                 (job.watch)(&Event {
@@ -383,13 +407,13 @@ impl Cycle {
     fn align(
         &self,
         job: &Job<'_>,
-        tree: &str,
+        (tree, id): (&mut TreeDeliberation, &str),
         all: &[(Proposal, GateRecord)],
         topic: &Topic<'_>,
     ) -> Result<Told, CycleError> {
         let member: &Member = &job.cast.aligner;
         if member.mind == HANDOFF {
-            return Ok(Told::Alignments(self.hand_off_alignments(job, tree, all)?));
+            return Ok(Told::Alignments(self.hand_off_alignments(job, tree, id, all)?));
         }
         let mut aligned = Vec::with_capacity(all.len());
         for (proposal, record) in all {
@@ -435,6 +459,15 @@ struct Job<'a> {
     watch: Watch<'a>,
     programs: &'a Programs,
     rules: &'a str,
+    /// Questions of earlier cycles that a person has answered.
+    answered: &'a [Handoff],
+}
+
+impl Job<'_> {
+    /// Whether questions to a person are left for a later cycle.
+    fn leaves(&self) -> bool {
+        !self.question.waits && self.settings.handoff_minutes > 0
+    }
 }
 
 /// An answer, or what stands for one without a form.
@@ -444,6 +477,12 @@ fn said(role: Role, answer: Result<Told, Silent>, formless: impl FnOnce(String) 
         Err(Silent::Formless(why)) => formless(why),
         Err(Silent::Gone(why)) => Told::Unreachable(role, why),
     }
+}
+
+/// The proposals of an answer; the tree says of the others why they are none.
+fn kept(tree: &mut TreeDeliberation, said: Said) -> Vec<Proposal> {
+    tree.leave_out(said.left_out.iter().map(ToString::to_string).collect());
+    said.proposals
 }
 
 fn replacements(mined: Vec<Proposal>, asked: usize) -> Told {
