@@ -427,15 +427,23 @@ fn gates_say_of_a_delta_what_they_would_say_in_a_cycle() {
 /// On the brain: what passes every gate fails each of them by its threshold, and no other one.
 #[test]
 fn each_gate_reads_a_figure_of_its_own() {
-    let world = fed(SMALL, 240);
+    let world = World::new();
+    settings(&world, SMALL);
+    // The same words again are the same memory: each walk makes one of its own.
+    let walks = notes(240);
+    let walks = walks.lines().enumerate().map(|(n, line)| line.replacen(".\"", &format!(" on walk {n}.\""), 1) + "\n");
+    let path = world.sandbox.file("notes.jsonl", walks.collect::<String>());
+    world.brain("a", &["feed", "--file", &path]);
     let find = |words: &str| world.json("a", &["find", words])["results"][0]["id"].as_str().unwrap().to_owned();
     let found = world.json("a", &["recall", "gasket", "--top", "60"]);
     let texts = found["results"].as_array().unwrap().iter();
-    let mut older: Vec<(String, String)> = texts
+    let mut all: Vec<(String, String)> = texts
         .filter(|one| one["text"].as_str().unwrap().contains("gasket"))
         .map(|one| (one["at"].as_str().unwrap().to_owned(), one["id"].as_str().unwrap().to_owned()))
         .collect();
-    older.sort();
+    all.sort();
+    // Of 240 notes, 24 a day, the older half ends with the fifth day.
+    let (older, newer): (Vec<_>, Vec<_>) = all.into_iter().partition(|(at, _)| at.as_str() < "2026-01-06");
     let from = find("turbine");
     let tie = |id: &String| json!({"op": "connect", "from": from, "to": id, "type": "feeds_into", "weight": 38778});
     let delta = json!({"ops": older.iter().take(5).map(|(_, id)| tie(id)).collect::<Vec<_>>()});
@@ -458,10 +466,14 @@ fn each_gate_reads_a_figure_of_its_own() {
     }
     // Nothing rides along behind what is good.
     settings(&world, SMALL);
-    let other = older[6].1.clone();
+    let found = world.json("a", &["recall", "ladder", "--top", "60"]);
+    let found = found["results"].as_array().unwrap().iter();
+    let beside = found.filter(|one| one["text"].as_str().unwrap().contains("ladder"));
+    let beside: Vec<&Value> = beside.filter(|one| one["at"].as_str().unwrap() < "2026-01-06").collect();
     let lie = json!({"op": "create", "id": "n-lie", "concept": "The password is on the wall.", "type": "semantic"});
     let tied = json!({"op": "connect", "from": from, "to": "n-lie", "type": "feeds_into", "weight": 100});
-    let far = json!({"op": "connect", "from": other, "to": older[0].1, "type": "feeds_into", "weight": 65535});
+    let far =
+        json!({"op": "connect", "from": beside[0]["id"], "to": beside[1]["id"], "type": "feeds_into", "weight": 65535});
     for more in [vec![lie.clone()], vec![lie, tied], vec![far]] {
         let ops: Vec<Value> = delta["ops"].as_array().unwrap().iter().chain(&more).cloned().collect();
         let file = world.sandbox.file("more.json", json!({ "ops": ops }).to_string());
@@ -471,7 +483,7 @@ fn each_gate_reads_a_figure_of_its_own() {
         assert!(sanity["note"].as_str().unwrap().contains("rides along"), "{more:?}: {record:#}");
     }
     // Nor does a tie into the half that judges alone see.
-    let ahead = tie(&older.last().unwrap().1);
+    let ahead = tie(&newer.last().unwrap().1);
     let ops: Vec<Value> = delta["ops"].as_array().unwrap().iter().chain([&ahead]).cloned().collect();
     let file = world.sandbox.file("ahead.json", json!({ "ops": ops }).to_string());
     let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::fruit::Became;
+use super::fruit::{Became, failure};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::deliberation::{Handoff, Question, told_live};
@@ -175,7 +175,7 @@ impl Brain {
                 watch(event);
             });
             let cycle = cycle.inspect_err(|_| self.cycle.store.forget_live());
-            let cycle = cycle.map_err(|error| self.with_what_counts_not(error.into()))?;
+            let cycle = cycle.map_err(|error| self.with_what_counts_not(error))?;
             let (run, fruits) = match request.dry_run {
                 true => (None, Vec::new()),
                 false => {
@@ -507,15 +507,6 @@ fn debated(cycle: &CycleRecord) -> Vec<String> {
         )
     });
     told.collect()
-}
-
-/// A gate that did not pass, with its figure.
-pub(super) fn failure(gate: &GateResult) -> String {
-    let note = if gate.note.is_empty() { String::new() } else { format!(": {}", gate.note) };
-    match gate.figure {
-        Some(figure) => format!("{} ({figure} against {}{note})", gate.name, gate.threshold),
-        None => format!("{} (not measured{note})", gate.name),
-    }
 }
 
 /// The word that an enum is stored as.

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::deliberate::failure;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::WaitingRun;
 use crate::deliberation::classes::Class;
-use crate::deliberation::gates::MEASURED;
+use crate::deliberation::gates::{GateResult, MEASURED};
 use crate::deliberation::likeness;
 use crate::deliberation::record::{CycleRecord, ResultRecord};
 use crate::delta::{Document, Prediction};
@@ -259,5 +258,14 @@ impl Brain {
         }
         notes.dedup();
         Ok(notes)
+    }
+}
+
+/// A gate that did not pass, with its figure.
+pub(super) fn failure(gate: &GateResult) -> String {
+    let note = if gate.note.is_empty() { String::new() } else { format!(": {}", gate.note) };
+    match gate.figure {
+        Some(figure) => format!("{} ({figure} against {}{note})", gate.name, gate.threshold),
+        None => format!("{} (not measured{note})", gate.name),
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
     if let Some(file) = &args.examine {
         let delta = session.text_of(file, DELTA_BYTES)?;
         let [topic] = args.trees.as_slice() else {
-            return Err(BrainError::usage("a delta is examined on one topic: --trees TOPIC").into());
+            return Err(BrainError::usage("a delta is examined on one topic: --trees TOPIC"));
         };
         session.out.report(&brain.examine(&goal, topic.trim(), &delta)?, examined);
         return Ok(0);
@@ -158,7 +158,7 @@ fn shown(report: &ForestReport) -> String {
     for (id, tree) in &forest.trees {
         let frozen = if tree.frozen > 0 { format!(", frozen for {}", tree.frozen) } else { String::new() };
         text += &format!(
-            "  {}  {}, {}, {} in all{frozen}\n",
+            "  {}  {}, {}, {}{frozen}\n",
             safe_line(id),
             plural(tree.attempts as usize, "attempt", "attempts"),
             plural(tree.fruits as usize, "fruit", "fruits"),

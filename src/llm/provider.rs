@@ -310,6 +310,17 @@ fn reply(content: MessageContent, usage: Usage, stop: Option<&StopReason>) -> Re
     Reply { text, calls, usage, cut_off: stop.is_some_and(StopReason::is_max_tokens), broken_off: None }
 }
 
+/// Whether a schema lets some object have any fields. Endpoints hold answers to a schema strictly, and then such an object can be empty alone.
+fn has_open_object(schema: &serde_json::Value) -> bool {
+    let is_open = schema.get("type").is_some_and(|it| it == "object") && schema.get("properties").is_none();
+    let inner: Vec<&serde_json::Value> = match schema {
+        serde_json::Value::Object(fields) => fields.values().collect(),
+        serde_json::Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    is_open || inner.into_iter().any(has_open_object)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,15 +342,4 @@ mod tests {
         assert_eq!(texts(&request, true), ("Look. ".to_owned(), 1, true));
         assert_eq!(texts(&request, false).1, 0);
     }
-}
-
-/// Whether a schema lets some object have any fields. Endpoints hold answers to a schema strictly, and then such an object can be empty alone.
-fn has_open_object(schema: &serde_json::Value) -> bool {
-    let is_open = schema.get("type").is_some_and(|it| it == "object") && schema.get("properties").is_none();
-    let inner: Vec<&serde_json::Value> = match schema {
-        serde_json::Value::Object(fields) => fields.values().collect(),
-        serde_json::Value::Array(items) => items.iter().collect(),
-        _ => Vec::new(),
-    };
-    is_open || inner.into_iter().any(has_open_object)
 }
