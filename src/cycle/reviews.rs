@@ -16,7 +16,7 @@ use crate::model::ids::{HUMAN, RunId};
 use crate::model::review::CouncilSeats;
 use crate::model::settings::{self, Settings};
 use crate::model::{Level, layout};
-use crate::review::rules::{Facts, held_by, is_beside};
+use crate::review::rules::{Facts, held_by, is_beside, is_login};
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{
     Author, Commit, CommitId, CommitSpec, File, PushOutcome, Remote, StoreError, Trailer, TreeEdit, TreeId,
@@ -594,6 +594,6 @@ impl Cycle {
 pub(super) fn is_of_reviewer(review: &ReviewRecord, settings: &settings::Review, rule: Option<&str>) -> bool {
     let may = settings.reviewers_of(rule);
     let is_bot = settings.bots.iter().any(|bot| bot == review.address());
-    let elsewhere = review.via.rsplit_once(" by ").map(|(_, name)| name).filter(|_| is_bot);
+    let elsewhere = review.via.rsplit_once(" by ").map(|(_, name)| name).filter(|name| is_bot && is_login(name));
     may.is_empty() || may.iter().any(|name| name == review.address() || Some(name.as_str()) == elsewhere)
 }

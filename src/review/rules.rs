@@ -72,6 +72,14 @@ pub fn matches(pattern: &str, word: &str) -> bool {
     }
 }
 
+/// Prefixes of the names that people have on forges.
+const FORGES: [&str; 4] = ["github:", "gitlab:", "forgejo:", "gitea:"];
+
+/// Whether the settings name a reviewer by a login on a forge: of those alone a bot says that they decided elsewhere.
+pub fn is_login(name: &str) -> bool {
+    FORGES.iter().any(|forge| name.strip_prefix(forge).is_some_and(|login| !login.is_empty()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
