@@ -281,7 +281,8 @@ fn one_decision_is_about_one_run() {
     assert!(world.brain("b", &["review"]).contains(run_of(&branch)));
     as_person(&world, "b", "ben", &["approve", &branch]).exits(0);
     as_person(&world, "b", "ben", &["sync"]).exits(0);
-    assert_eq!(world.git("remote.git", &["for-each-ref", "refs/heads/agents"]), "");
+    // Nobody decided on what lies upon it.
+    assert_eq!(world.tip("remote.git", &branch), more);
 }
 
 #[test]

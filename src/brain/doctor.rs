@@ -93,6 +93,7 @@ impl Brain {
             return Ok(DoctorReport { dry_run, findings: visit.findings });
         }
         visit.look("files", None, Visit::files);
+        visit.look("refs", None, Visit::in_the_way);
         match Cycle::open(dir, world, flags) {
             Ok(cycle) => {
                 let brain = Some(&cycle);

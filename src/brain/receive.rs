@@ -12,7 +12,7 @@ use super::{Brain, BrainError, InitReport, RunReport, World};
 use crate::cycle::admission::Kind;
 use crate::cycle::file::Finding;
 use crate::cycle::signed;
-use crate::cycle::sync::receive::{Update, receive};
+use crate::cycle::sync::receive::{NOT_REMOVED, Update, receive};
 use crate::limits;
 use crate::model::plural;
 use crate::store;
@@ -56,7 +56,16 @@ pub(super) fn gate(dir: &Path, world: World) -> Result<HookAnswer, BrainError> {
     if !faults.is_empty() {
         let on = "; `git brain check` on the machine that pushes names the same commits, and `git brain sync --without-refused` there goes on without them";
         let unsigned_alone = faults.iter().all(|fault| fault.kind == Kind::Signature);
-        hints.push(format!("nothing was let in{}", if unsigned_alone { "" } else { on }));
+        let removal_alone = faults.iter().all(|fault| fault.message.ends_with(NOT_REMOVED));
+        let on = match removal_alone {
+            true => "; a run that waits goes by a decision: `git brain reject RUN`, then `git brain sync`",
+            false if unsigned_alone => "",
+            false => on,
+        };
+        if has(Kind::Unapproved) {
+            hints.push("decisions come by `git brain sync`, which pushes refs/brain/reviews before wake".to_owned());
+        }
+        hints.push(format!("nothing was let in{on}"));
     }
     let notes = if faults.is_empty() { waiting_after(dir, &updates)?.into_iter().collect() } else { Vec::new() };
     Ok(HookAnswer { exit: u8::from(!faults.is_empty()), findings: findings.collect(), hints, notes })

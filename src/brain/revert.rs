@@ -12,6 +12,7 @@ use crate::delta::Applied;
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{Neuron, Origin};
+use crate::review::page::visible;
 use crate::store::CommitId;
 
 /// What a person said of what others brought, and what came of it.
@@ -136,6 +137,12 @@ impl Brain {
                 hint: Some("`git brain log` lists runs".to_owned()),
             });
         }
+        // The name of its agent alone names no run that is to be taken back.
+        let is_part =
+            |run: &RunId| run.as_str().strip_suffix(run.agent().as_str()).is_some_and(|own| own.contains(what));
+        if let Some(run) = self.cycle.decided_like(what)?.filter(is_part) {
+            return Ok(run);
+        }
         match self.neuron_named(what, None) {
             Ok(id) if is_neuron(&id)? => Err(self.whole_runs(&id)),
             _ => Err(BrainError::Usage {
@@ -226,7 +233,7 @@ impl Brain {
     }
 
     /// Approves everything of an origin: its neurons enter main with the next sleep, and so does what its runs did to others.
-    pub fn approve_origin(&self, origin: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
+    pub fn approve_origin(&self, origin: &str, why: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
         let origin = Origin::parse(origin).map_err(BrainError::usage)?;
         let cycle = &self.cycle;
         let tree = cycle.store.tree_of(self.at(None)?)?;
@@ -237,7 +244,7 @@ impl Brain {
             true => cycle.runs_of_origin_since(&origin, main, tree)?,
             false => Default::default(),
         };
-        let mut report = self.approve_all(neurons, Some(&origin), runs, dry_run)?;
+        let mut report = self.approve_all(neurons, (Some(&origin), why), runs, dry_run)?;
         report.notes.extend(mixed.iter().map(|mixed| {
             format!(
                 "runs of {mixed} come from elsewhere too: `git brain approve --origin {mixed}` approves what they moved"
@@ -247,7 +254,7 @@ impl Brain {
     }
 
     /// Approves some neurons, with their connections and those to them.
-    pub fn approve_neurons(&self, ids: &[String], dry_run: bool) -> Result<AmendReport, BrainError> {
+    pub fn approve_neurons(&self, ids: &[String], why: &str, dry_run: bool) -> Result<AmendReport, BrainError> {
         let store = &self.cycle.store;
         let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
         let mut neurons = Vec::new();
@@ -258,13 +265,13 @@ impl Brain {
             };
             neurons.push(neuron);
         }
-        self.approve_all(neurons, None, Vec::new(), dry_run)
+        self.approve_all(neurons, (None, why), Vec::new(), dry_run)
     }
 
     fn approve_all(
         &self,
         neurons: Vec<Neuron>,
-        wanted: Option<&Origin>,
+        (wanted, why): (Option<&Origin>, &str),
         runs: Vec<RunId>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
@@ -275,6 +282,13 @@ impl Brain {
                 hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
             });
         }
+        let why =
+            visible(&self.cycle.shared.secrets.redact(why.trim())).split_whitespace().collect::<Vec<_>>().join(" ");
+        if why.len() > limits::CONCEPT_BYTES {
+            let most = limits::CONCEPT_BYTES;
+            return Err(BrainError::usage(format!("--why has {} bytes, the limit is {most}", why.len())));
+        }
+        let reason = if why.is_empty() { "approve".to_owned() } else { format!("approve: {why}") };
         let origins = &self.cycle.shared.policy.settings.origins;
         let mut report = AmendReport { wake: self.at(None)?.to_string(), dry_run, ..AmendReport::default() };
         let tainted: Vec<Neuron> = neurons.into_iter().filter(|n| origins.is_tainted(&n.origin)).collect();
@@ -306,7 +320,7 @@ impl Brain {
             }
             let approves = if index == 0 { runs.clone() } else { Vec::new() };
             let amends = Amends { approves, ..Amends::default() };
-            self.amend((base, by, "approve", "approve".to_owned()), &applied, amends, &mut report)?;
+            self.amend((base, by, "approve", reason.clone()), &applied, amends, &mut report)?;
         }
         if dry_run {
             report.notes.extend(

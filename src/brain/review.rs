@@ -145,6 +145,8 @@ impl Brain {
             match outline {
                 Ok(outline) => {
                     let tainted = origins.is_tainted(&outline.origin);
+                    // A run that does nothing stands last, wherever it comes from.
+                    let tainted = tainted && outline.consequence > 0.0;
                     let all = outline.consequence + standing(outline.waits == "conflict", tainted);
                     line.consequence = (all * 1000.0).round() / 1000.0;
                     (line.at, line.expected, line.changes) =

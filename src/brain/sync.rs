@@ -99,7 +99,9 @@ impl Brain {
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
         if !dry_run {
             let (base, was_cut_off) = self.before_meeting(remote)?;
-            return self.met(remote, self.synced(remote, without_refused)?, base, was_cut_off);
+            let mut report = self.met(remote, self.synced(remote, without_refused)?, base, was_cut_off)?;
+            report.notes.extend(self.take_notes());
+            return Ok(report);
         }
         let rehearsal = self.cycle.store.rehearse();
         let rehearsed = self.synced(remote, without_refused);

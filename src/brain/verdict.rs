@@ -67,7 +67,9 @@ impl Brain {
         // One after the other: the second of two sees what the first decided.
         let _alone = self.cycle.store.lock(LockName::Review)?;
         let finished = if request.dry_run { Vec::new() } else { self.finish_begun()? };
-        self.decide_alone(request, finished)
+        let mut report = self.decide_alone(request, finished)?;
+        report.notes.extend(self.take_notes());
+        Ok(report)
     }
 
     /// The same, under the lock of reviews.
@@ -568,7 +570,7 @@ impl Brain {
         review: &ReviewRecord,
         notes: &mut Vec<String>,
     ) -> Result<Option<(f64, usize)>, BrainError> {
-        if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) {
+        if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) || record.ops.is_empty() {
             return Ok(None);
         }
         // Words that were kept out stay out of wake: readers get them from the decision.

@@ -48,9 +48,10 @@ pub(super) fn approve(session: &Session, args: &args::Approve) -> Done {
     if args.of_one_run() {
         return Err(BrainError::usage("--only, --take, --document, --at and --forget speak of one run that waits"));
     }
+    let why = args.why.as_deref().unwrap_or_default();
     let report = match &args.origin {
-        Some(origin) => brain.approve_origin(origin, args.writer.dry_run)?,
-        None => brain.approve_neurons(&args.what, args.writer.dry_run)?,
+        Some(origin) => brain.approve_origin(origin, why, args.writer.dry_run)?,
+        None => brain.approve_neurons(&args.what, why, args.writer.dry_run)?,
     };
     session.out.report(&report, |report| told(report, "approve", "Approved"));
     Ok(0)

@@ -110,7 +110,12 @@ fn activity(alive: &AgentLoop) -> String {
         None => text += "; `git brain signals --unanswered` lists signals without an answer",
     }
     if alive.quiet {
-        text += &format!("; quiet since then, it waits for {}", safe_line(&alive.waits_for.join(" or ")));
+        text += &match alive.waits_for.is_empty() {
+            true => {
+                "; nothing triggers it: `git brain run --agent` and `git brain apply --agent` do its work".to_owned()
+            }
+            false => format!("; quiet since then, it waits for {}", safe_line(&alive.waits_for.join(" or "))),
+        };
     }
     for missing in &alive.missing {
         text += &format!("; waits for {missing}, which does not exist");

@@ -8,16 +8,14 @@ use std::sync::Arc;
 
 use super::job::{Cause, Job};
 use super::network::{TreeNetwork, format_of};
-use super::policy::{EVALUATOR, HUMAN};
+use super::policy::HUMAN;
 use super::said::{measured, said_by};
-use super::trailers::ANSWERS;
+use super::trailers::{ANSWERS, SHOWN};
 use super::trunk::stimulus_trailers;
 use super::{Cycle, CycleError, Shared};
-use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord, Valued, render};
+use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord, render};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
-use crate::model::review::Review;
 use crate::model::{Format, Level, Metadata, Neuron, Origin, Stamp, Stimulus, json, layout, plural};
-use crate::review::rules::{Facts, held_by, is_beside};
 use crate::store::{
     self, Batch, Branch, Change, CommitId, CommitSpec, File, ObjectWriter, RefChange, RefOutcome, Store, Trailer,
     TreeEdit,
@@ -82,6 +80,8 @@ pub struct Amends {
     pub files: Vec<TreeEdit>,
     /// Who approved it in this form, as `Name <address>`.
     pub reviewed_by: Option<String>,
+    /// Memories that its agent was shown and that are not trusted, some of them: its origin has theirs.
+    pub shown: Vec<NeuronId>,
 }
 
 /// A run, committed.
@@ -233,25 +233,6 @@ impl Draft {
         })
     }
 
-    /// Holds the run for a person where a rule of `[review]` fits it. Rules are about agents: what people do, what judges and what makes
-    /// the brain is no matter of theirs.
-    pub fn hold_by_rules(&mut self, applied: &Applied, review: &Review) {
-        let agent = self.run.agent();
-        if review.rule.is_empty() || [HUMAN, EVALUATOR, "bootstrap"].contains(&agent.as_str()) {
-            return;
-        }
-        let effects: Vec<Effect> =
-            applied.neurons.values().map(|(before, after)| Effect::between(before.as_ref(), after)).collect();
-        let kinds = applied.neurons.values().flat_map(|(before, after)| before.iter().chain([after]));
-        let types: Vec<String> = kinds.map(|neuron| neuron.kind.to_string()).collect();
-        let expected = Valued::expected(self.document.prediction.as_ref()).value;
-        let (agent, origin, operations) = (agent.as_str(), &self.origin, &self.document.ops);
-        let beside = is_beside(operations.iter());
-        let facts = Facts { agent, origin, effects: &effects, types: &types, operations, beside, expected };
-        // Also where it waits already: who may decide is said by the rule.
-        self.held = held_by(review, &facts).map(|rule| format!("rule {}", rule.name)).or(self.held.take());
-    }
-
     /// Commits what the delta did: on a branch of its own where it is held, or where it must be `durable` at once; else for whoever merges
     /// it in the same breath.
     pub fn settle(
@@ -401,6 +382,7 @@ impl Draft {
         };
         trailers.extend(named(REVERTS_TRAILER, &self.amends.reverts));
         trailers.extend(named("Approves", &self.amends.approves));
+        trailers.extend(self.amends.shown.iter().map(|id| (SHOWN.to_owned(), id.to_string())));
         trailers.extend(self.amends.reviewed_by.iter().map(|by| ("Reviewed-by".to_owned(), by.clone())));
         if let Some(why) = &self.held {
             let answers = self.document.ops.iter().filter_map(|op| match op {

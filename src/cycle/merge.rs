@@ -499,10 +499,13 @@ impl Cycle {
         }
         match self.store.resolve(name)? {
             Some(commit) => Ok(plain(commit)),
-            None => Err(CycleError::Usage {
-                message: format!("{name} is no branch, run or commit"),
-                hint: Some("`git branch --list 'agents/*'` shows the runs that wait".to_owned()),
-            }),
+            None => match self.waiting_named(name)? {
+                Some(waiting) => Ok(candidate_of(waiting.branch, waiting.tip)),
+                None => Err(CycleError::Usage {
+                    message: format!("{name} is no branch, run or commit"),
+                    hint: Some("`git branch --list 'agents/*'` shows the runs that wait".to_owned()),
+                }),
+            },
         }
     }
 }

@@ -8,6 +8,7 @@ use super::commit::edits;
 use super::commit::run_of;
 use super::merge::{Candidate, Fate};
 use super::network::{TreeNetwork, format_of};
+use super::settled::rescued_words;
 use super::{Cycle, CycleError};
 use crate::delta::{self, ApplyError, Document, Limits, Operation, RunRecord};
 use crate::model::Acknowledgement;
@@ -81,6 +82,10 @@ impl Cycle {
         }
         changes.push(RefChange::delete(branch.clone(), tip));
         // Whoever asks later what was refused can see it here.
+        if !self.goes_with_its_run(&run, tip, rest.unwrap_or(wake))? {
+            self.store.rescue(tip)?;
+            self.tell_once(rescued_words(&branch, tip));
+        }
         if !forget {
             self.store.keep_refused(self.commit_of_run(tip, &run)?.id)?;
         }
@@ -208,43 +213,6 @@ impl Cycle {
         }
         let record = store.file(own.tree, &path)?;
         Ok(record.is_some() && store.file(store.tree_of(wake)?, &path)? == record)
-    }
-
-    /// Removes the branches of runs that wake has, or that were thrown away: what is settled waits nowhere.
-    /// Each with what became of its run.
-    pub(super) fn clear_settled(&self, wake: CommitId) -> Result<Vec<(Branch, &'static str)>, CycleError> {
-        let tree = self.store.tree_of(wake)?;
-        let mut cleared = Vec::new();
-        for (branch, tip) in self.run_branches()? {
-            let Some(run) = run_of(&self.store.runs_prefix(), &branch) else { continue };
-            let in_wake = self.has_landed(&run, tip, wake)?;
-            let is_rejected = self.is_rejected(tree, &branch)?;
-            if !in_wake && !is_rejected {
-                continue;
-            }
-            // Whoever moved the branch meanwhile knows more.
-            if let RefOutcome::Done { .. } =
-                self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: sync")?
-            {
-                let amended = || -> Result<bool, CycleError> {
-                    for landed in self.reviews_of(&run)?.into_iter().filter_map(|review| review.lands) {
-                        if self.record_in(tree, &landed)?.is_some() && self.run_to_revert(&landed, tree).is_ok() {
-                            return Ok(true);
-                        }
-                    }
-                    Ok(false)
-                };
-                cleared.push((
-                    branch,
-                    match is_rejected {
-                        false => "has landed",
-                        true if amended()? => "landed in part or in another form",
-                        true => "was rejected",
-                    },
-                ));
-            }
-        }
-        Ok(cleared)
     }
 
     /// Why a run that waits for review would count twice: all that it answers was answered meanwhile.

@@ -44,6 +44,27 @@ impl Cycle {
         Ok(settings.reviewers.is_empty() || all.any(|name| name == address))
     }
 
+    /// Keeps runs no longer whose words were taken back by remarks that came since the decisions were `before`.
+    pub(super) fn drop_taken_back(&self, before: Option<CommitId>) -> Result<(), CycleError> {
+        let (store, now) = (&self.store, self.store.reviews()?);
+        if now == before || store.is_rehearsal() {
+            return Ok(());
+        }
+        let before = before.map(|before| store.tree_of(before)).transpose()?;
+        let now = now.map(|now| store.tree_of(now)).transpose()?;
+        for change in store.diff(before, now, REMARKS.trim_end_matches('/'))? {
+            let Some(file) = change.new.filter(|_| change.old.is_none()) else { continue };
+            let Ok(remark) = Remark::decode(&store.read_file(file, &change.path)?, &change.path) else { continue };
+            for review in self.reviews_of(&remark.run)?.into_iter().filter(|review| review.review == remark.review) {
+                let told = self.with_remarks(review)?;
+                if told.declined.is_empty() && !told.forgotten.is_empty() {
+                    store.drop_refused(&told.commit)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a remark, durable when this returns.
     pub fn add_remark(&self, remark: &Remark) -> Result<(), CycleError> {
         let trailers = vec![("Remarked".to_owned(), remark.review.to_string())];

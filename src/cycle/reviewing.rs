@@ -6,6 +6,7 @@ use super::commit::run_of;
 use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
 use super::sides::TreeSides;
+use super::trailers::SHOWN;
 use super::{Cycle, CycleError, EVALUATOR, HUMAN};
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::limits;
@@ -224,6 +225,7 @@ impl Cycle {
                 );
             }
         }
+        belief.notes.extend(self.shown_words(waiting)?);
         // A decision about it lands what it rests on as well.
         let trunks: Vec<CommitId> = [self.store.main(), self.store.wake()]
             .into_iter()
@@ -267,6 +269,21 @@ impl Cycle {
             *after = becomes;
         }
         Ok(belief)
+    }
+
+    /// Memories that a run's agent was shown and whose origin it has by that, in words.
+    fn shown_words(&self, waiting: &WaitingRun) -> Result<Vec<String>, CycleError> {
+        let network = TreeNetwork::new(&self.store, waiting.commit.tree);
+        let mut words = Vec::new();
+        for id in waiting.commit.trailer_values(SHOWN).filter_map(|id| NeuronId::parse(id).ok()).take(BELOW) {
+            let Some(neuron) = network.neuron(&id)? else { continue };
+            let text: String = neuron.concept.chars().take(STAYS_CHARS).collect();
+            words.push(format!(
+                "its agent was shown {id} from {}, {text:?}: it comes from there as well",
+                neuron.origin
+            ));
+        }
+        Ok(words)
     }
 
     /// Holds a waiting run against all that a merge and a gate ask for: its format, what its agent may, whether its operations do again what

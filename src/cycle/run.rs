@@ -35,6 +35,9 @@ use crate::model::{Flag, Origin, json};
 use crate::store::{CommitId, Store, TreeId};
 use crate::wisdom::Counsel;
 
+/// Memories that are not trusted and that a run's commit names, of those that its agent was shown.
+const SHOWN_IDS: usize = 3;
+
 /// What became of one run.
 #[derive(Debug)]
 pub enum Ran {
@@ -362,6 +365,11 @@ impl Spawn {
             name_statements(&mut document);
         }
         let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;
+        if !is_rule && shared.policy.settings.origins.is_tainted(&draft.origin) {
+            let shown = self.snapshot(&store, &network)?.neurons.into_iter();
+            let tainted = shown.filter(|neuron| shared.policy.settings.origins.is_tainted(&neuron.origin));
+            draft.amends.shown = tainted.map(|neuron| neuron.id).take(SHOWN_IDS).collect();
+        }
         // An agent that asks for more care than the settings is taken at its word.
         if is_rule && shared.policy.settings.origins.level(&draft.origin) == Level::Review {
             draft.shape_nothing_of_strangers();

@@ -8,6 +8,8 @@ pub const SLEEP_TRAILER: &str = "Sleep";
 pub const SNAPSHOT_TRAILER: &str = "Snapshot";
 /// Trailer of a run that waits for a person: a signal that it answers.
 pub const ANSWERS: &str = "Answers";
+/// Trailer of a run: a memory that its agent was shown and that is not trusted.
+pub const SHOWN: &str = "Shown";
 /// Trailer of a text of a model: its measures, as counts.
 pub const INTEGRITY: &str = "Integrity";
 /// Trailer of the commits that take a sleep back: the sleep.

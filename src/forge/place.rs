@@ -113,7 +113,7 @@ impl Place {
             return Err(ForgeError::Settings {
                 message: format!("{} is no forge that is known by its address", clean(address)),
                 hint: "`git config brain.forge.kind KIND` says which it is (github, gitlab, forgejo, gitea, radicle); \
-                       `--remote` names another remote"
+                       `--remote` names another remote. A remote that is no forge needs no requests: `git brain review`, `approve` and `reject` decide, and `git brain sync` brings that there"
                     .to_owned(),
             });
         };

@@ -116,6 +116,14 @@ pub enum StoreError {
         /// Why.
         reason: &'static str,
     },
+    /// A ref that cannot be made, because another is in its place.
+    #[error("{name} cannot be made: {other} is in its place, and git has no ref in the place of another")]
+    InTheWay {
+        /// The ref.
+        name: String,
+        /// The other one.
+        other: String,
+    },
     /// A path that is refused, in a tree or for one.
     #[error("path {path:?} is refused: {reason}")]
     BadPath {
@@ -321,6 +329,7 @@ impl StoreError {
             Self::Git { source, .. } if source.class() == git2::ErrorClass::Reference => {
                 "`git brain doctor` brings a damaged branch back".to_owned()
             }
+            Self::InTheWay { other, .. } => super::in_the_way::remedy(other),
             Self::Missing { .. } => {
                 "`git fsck` tells what else is missing; a shallow or partial clone is not enough".to_owned()
             }

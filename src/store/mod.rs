@@ -77,6 +77,7 @@ pub use error::{StoreError, permission_hint};
 pub use guard::Guard;
 pub use health::Behind;
 pub use hooks::{HookDone, HookName, HookReport, HookState, HooksReport};
+pub use in_the_way::in_the_way;
 pub use init::{FirstCommit, Made, create, create_bare, create_in_repo};
 pub use jobs::{jobs, leave_job, take_job};
 pub use left::Left;

@@ -168,6 +168,9 @@ impl Store {
         }
         let mut left = Vec::new();
         for change in changes {
+            if let (Some(old), None) = (change.expected, change.new) {
+                self.step_off(&change.branch, old)?;
+            }
             // The intent covers the work trees too, and so lives until they have followed.
             let (step, intent) = self.update_ref(change, reason)?;
             let synced = match change.expected {
@@ -359,21 +362,16 @@ impl Store {
         }
     }
 
-    /// A branch `a/b` cannot be where a branch `a` is, also if that one is packed and no file betrays it.
+    /// A branch `a/b` cannot be where a branch `a` is.
     fn refuse_ref_over_folder(&self, change: &RefChange) -> Result<(), StoreError> {
         if change.expected.is_some() {
             return Ok(());
         }
-        let name = change.branch.as_str();
-        for (at, _) in name.match_indices('/') {
-            if self.ref_target(&format!("refs/heads/{}", &name[..at]))?.is_some() {
-                return Err(StoreError::BadBranch {
-                    name: name.to_owned(),
-                    reason: "a part of it is a branch already",
-                });
-            }
+        let name = change.branch.full();
+        match self.in_the_way_here(&name)? {
+            Some(other) => Err(StoreError::InTheWay { name, other }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -32,6 +32,11 @@ impl Store {
     /// Moves the reviews by compare-and-swap; false where another process was faster. Publish the objects first. A lock of git's that a
     /// killed process left is removed once it is old: nothing holds one for seconds.
     pub fn advance_reviews(&self, expected: Option<CommitId>, new: CommitId) -> Result<bool, StoreError> {
+        if expected.is_none()
+            && let Some(other) = self.in_the_way_here(REVIEWS)?
+        {
+            return Err(StoreError::InTheWay { name: REVIEWS.to_owned(), other });
+        }
         if self.is_rehearsal() {
             let is_expected = self.ref_target(REVIEWS)? == expected;
             return Ok(is_expected && self.move_rehearsed(REVIEWS, Some(new)));

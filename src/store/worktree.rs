@@ -99,6 +99,25 @@ impl Store {
         Ok(found)
     }
 
+    /// Takes work trees off a branch that is about to be removed: HEAD stays at its commit, on no branch, and files and index stay as they are. Git would
+    /// see no commit there else, and take every file for a new one.
+    pub(super) fn step_off(&self, branch: &Branch, tip: CommitId) -> Result<(), StoreError> {
+        if self.tip(branch)? != Some(tip) {
+            return Ok(());
+        }
+        for tree in self.work_trees_on(branch)? {
+            let detached = git2::Repository::open(&tree.git_dir).and_then(|r| r.set_head_detached(tip.0));
+            detached.map_err(|e| StoreError::git(format!("HEAD of {}", tree.root.display()), e))?;
+            self.note(format!(
+                "{branch} was checked out in {}, and is gone: HEAD is still at {tip} there, on no branch; `git switch {}` leaves it, `git switch -c NAME` keeps \
+                 what you commit upon it",
+                tree.root.display(),
+                self.wake()
+            ));
+        }
+        Ok(())
+    }
+
     /// Lets every work tree of a branch follow its move. What cannot follow is returned, sorted.
     pub(super) fn follow(
         &self,

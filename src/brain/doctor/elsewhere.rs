@@ -9,6 +9,7 @@ use crate::cycle::merge::{Candidate, waits_because};
 use crate::cycle::{Cycle, signed};
 use crate::limits;
 use crate::model::plural;
+use crate::store::StoreError;
 
 impl Visit<'_> {
     /// Branches of runs that wait for a person.
@@ -34,6 +35,15 @@ impl Visit<'_> {
         }
         if let Some(error) = cycle.wake_on_main(known)? {
             self.needs("main", error.to_string(), error.hint());
+        }
+        Ok(())
+    }
+
+    /// Refs in the place of branches of runs, or of decisions.
+    pub(super) fn in_the_way(&mut self) -> Result<(), BrainError> {
+        for (other, place) in self.store.all_in_the_way_here()? {
+            let error = StoreError::InTheWay { name: place, other };
+            self.needs("refs", error.to_string(), error.hint());
         }
         Ok(())
     }

@@ -27,8 +27,8 @@ pub struct Approve {
     /// All neurons and runs of this origin, or of this class of origins.
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
-    /// Reason, in words: a lesson for the agent.
-    #[arg(long, value_name = "TEXT", conflicts_with = "origin")]
+    /// Reason, in words: a lesson for the agent of a run; of an origin or of neurons, `git brain why` shows it.
+    #[arg(long, value_name = "TEXT")]
     pub why: Option<String>,
     /// Keep the words that do not land out of the decision, so that neither machines nor agents are told them: for secrets, and talk about people.
     #[arg(long, conflicts_with = "origin")]

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::{Door, Fault, Judge, Kind};
-use crate::cycle::commit::run_of;
+use crate::cycle::commit::{branch_of, run_of};
 use crate::cycle::council::{DOCUMENT as COUNCIL_DOCUMENT, FOLDER as COUNCIL_FOLDER};
 
 use crate::cycle::{Cycle, CycleError};
@@ -290,7 +290,10 @@ impl Judge<'_> {
         // the commit that was decided on.
         let is_silent = own.is_none_or(|own| own.trailer("Review").is_none());
         let waited = match is_silent && self.as_now {
-            true => self.cycle.commit_decided_on(&record.run)?.map(|(commit, _)| commit),
+            true => match self.waits_there(&record.run)? {
+                Some(commit) => Some(commit),
+                None => self.cycle.commit_decided_on(&record.run)?.map(|(commit, _)| commit),
+            },
             false => None,
         };
         let own = waited.as_ref().filter(|waited| waited.trailer("Review").is_some()).or(own);
@@ -346,6 +349,15 @@ impl Judge<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// The commit of a run that waits where this is to go.
+    fn waits_there(&self, run: &RunId) -> Result<Option<Commit>, CycleError> {
+        let branch = branch_of(self.cycle.store.wake(), run)?;
+        let Some(tip) = self.waiting_there.get(&branch) else { return Ok(None) };
+        let own = self.cycle.commit_of_run(*tip, run)?;
+        let record = self.cycle.record_in(own.tree, run)?;
+        Ok(record.filter(|record| !record.is_left_over()).map(|_| own))
     }
 
     /// Main or wake as the other side has it, as far as it is known here.

@@ -82,6 +82,9 @@ impl Cycle {
 
     /// The faults of the commits that a candidate brings to wake, as a sentence.
     pub fn fault_of(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
+        if let Some(why) = self.other_there(candidate)? {
+            return Ok(Some(why));
+        }
         let branch = candidate.branch.clone().map_or_else(|| Branch::parse("candidate"), Ok)?;
         let known = self.trunks()?;
         let tips = [(branch, candidate.commit)].into_iter().collect();

@@ -216,6 +216,10 @@ impl Cycle {
                 Door::Push { .. } | Door::Out { .. } => !known.is_empty(),
                 Door::Sync | Door::Merge => false,
             },
+            waiting_there: match door {
+                Door::Out { waiting, .. } => waiting.clone(),
+                _ => Tips::new(),
+            },
             meanwhile: HashMap::new(),
             tips: tips.values().chain(known).copied().collect(),
             examined: HashSet::new(),
@@ -246,6 +250,8 @@ pub enum Door {
         wake: Option<CommitId>,
         /// Wake there, as far as it is known here.
         had: Option<CommitId>,
+        /// Branches of runs that wait there.
+        waiting: Tips,
     },
     /// A branch that lies here already, which a person merges. What was made here under a fixed clock stays here.
     Merge,
@@ -286,6 +292,8 @@ struct Judge<'c> {
     /// Whether reviewers and rules are those of main as it is now, as at a gate, which saw each thing when it came. A machine that was away
     /// asks what main was meanwhile as well.
     as_now: bool,
+    /// Branches of runs that wait where this is to go: a gate there asks them.
+    waiting_there: Tips,
     /// By main, and by where a history left it: the settings that main had since.
     meanwhile: Meanwhile,
     /// What is here, and what is to come: the histories that are judged, or were.

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::Theirs;
+use super::remedy::is_about_decisions;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::plural;
@@ -30,6 +32,39 @@ impl Cycle {
                 "reviews stay here: {0} has {other}, and git has no ref in the place of another; `git push {0} --delete {other}` makes room, if it may go",
                 remote.name
             )
+        }))
+    }
+
+    /// Why decisions of a remote did not come, where something of it is refused for want of them, and the way on.
+    pub(super) fn decisions_missing(
+        &self,
+        remote: &Remote,
+        theirs: &Theirs,
+    ) -> Result<Option<(String, String)>, CycleError> {
+        if !theirs.refused.values().flatten().any(is_about_decisions) {
+            return Ok(None);
+        }
+        let name = &remote.name;
+        let again = format!("nothing has to be taken back at {name}: sync again once the decisions are there");
+        let mends = format!("`git push {name} +{REVIEWS}:{REVIEWS}` from a clone whose sync was good brings them");
+        if let Err(error) = &theirs.reviewed {
+            let why = error.to_string().replace("; all else is done", "");
+            let way = error.hint().unwrap_or(mends);
+            return Ok(Some((format!("decisions are missing here, because {why}"), format!("{way}\n{again}"))));
+        }
+        if theirs.reviews.is_some() {
+            return Ok(None);
+        }
+        let other = self.store.in_the_way(remote, &[REVIEWS.to_owned()])?.into_iter().next();
+        Ok(Some(match other {
+            Some((_, other)) => (
+                format!("decisions are missing here: {name} has {other} in the place of {REVIEWS}"),
+                format!("`git push {name} --delete {other}` makes room, then {mends}\n{again}"),
+            ),
+            None => (
+                format!("decisions are missing here: {name} has no {REVIEWS}"),
+                format!("the next sync of a machine that has them brings them; {mends} as well\n{again}"),
+            ),
         }))
     }
 

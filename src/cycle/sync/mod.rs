@@ -19,7 +19,9 @@ mod places;
 pub mod receive;
 mod remedy;
 mod standoff;
+mod there;
 mod trunks;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -28,14 +30,13 @@ use super::admission::{Door, Fault};
 use super::{Cycle, CycleError, signed};
 use crate::cycle::commit::run_of;
 use crate::limits;
-use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, RefChange, Remote, Tips};
+use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, Remote, Tips};
 use crate::world::progress::report;
 pub use offer::Outlet;
 pub use overruled::Overruled;
 pub use places::NearRemote;
-use remedy::WITHOUT_REFUSED;
+use remedy::{WITHOUT_REFUSED, is_about_decisions};
 pub use standoff::Standoff;
 use trunks::Joined;
 
@@ -92,6 +93,8 @@ struct Theirs {
     wake: Option<CommitId>,
     /// Notes on the decisions that came and went, or why they are not let in.
     reviewed: Result<Vec<String>, CycleError>,
+    /// Decisions there, before this sync.
+    reviews: Option<CommitId>,
     /// Runs on which wake there has another decision.
     overruled: Option<Overruled>,
     /// Whether the remote is empty.
@@ -145,6 +148,7 @@ impl Cycle {
         for round in 0..limits::SYNC_ROUNDS {
             report("fetching", 0, 0);
             let mut theirs = self.fetched(remote, synced)?;
+            self.note_waiting_there(remote, &theirs, &[])?;
             self.refuse_wake_on_main(remote, theirs.tips.get(self.store.main()).copied())?;
             if without_refused && round == 0 {
                 self.leave_refused_out(remote, &mut theirs, synced)?;
@@ -172,11 +176,7 @@ impl Cycle {
                     remote.name
                 ));
             }
-            for (branch, became) in self.clear_settled(joined.wake)? {
-                synced.note(format!(
-                    "{branch} is gone here: its run {became}; `git brain review --decided` says by whom"
-                ));
-            }
+            self.clear_settled(joined.wake)?.iter().for_each(|cleared| synced.note(cleared.words()));
             synced.moved |= before != (Some(joined.main), Some(joined.wake));
             let mut wishes = self.allowed(remote, self.wishes(&theirs, &joined, synced)?, &theirs, synced)?;
             wishes.retain(|wish| !blocked.contains(&wish.branch));
@@ -206,7 +206,8 @@ impl Cycle {
                     self.store.set_seen(remote, &now)?;
                     synced.pushed = wishes.into_iter().map(|wish| (wish.branch, wish.new)).collect();
                     self.tidy_up();
-                    self.refusal(remote, theirs.refused, &theirs.left_out)?;
+                    self.note_waiting_there(remote, &theirs, &synced.pushed)?;
+                    self.refusal(remote, &theirs)?;
                     let reviewed = theirs.reviewed.map_err(|error| if waits { held_back(error) } else { error });
                     reviewed?.into_iter().for_each(|note| synced.note(note));
                     return Ok(());
@@ -308,7 +309,9 @@ impl Cycle {
         self.refuse_rewritten(remote, &seen, &tips)?;
         // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
         let begins = reviews.is_none() && !there.contains_key(self.store.main()) && !self.store.is_radicle(remote)?;
+        let had = self.store.reviews()?;
         let reviewed = if begins { self.keep_words_back(None) } else { self.sync_reviews(remote, reviews) };
+        self.drop_taken_back(had)?;
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
@@ -319,7 +322,7 @@ impl Cycle {
         let (left_out, tips): (Tips, Tips) =
             tips.into_iter().partition(|(branch, _)| judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, left_out, rejected, wake, reviewed, overruled, begins })
+        Ok(Theirs { tips, refused: judged.refused, left_out, rejected, wake, reviewed, reviews, overruled, begins })
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.
@@ -338,27 +341,30 @@ impl Cycle {
     }
 
     /// The branches of a remote that did not come in, as the error with which a sync ends that has done all the rest.
-    fn refusal(
-        &self,
-        remote: &Remote,
-        refused: BTreeMap<Branch, BTreeSet<Fault>>,
-        left_out: &Tips,
-    ) -> Result<(), CycleError> {
+    fn refusal(&self, remote: &Remote, theirs: &Theirs) -> Result<(), CycleError> {
+        let Theirs { refused, left_out, .. } = theirs;
         let Some(branch) = refused.keys().next() else { return Ok(()) };
         let good = match self.store.seen(remote)?.get(branch) {
             Some(seen) => Some(*seen),
             None => self.store.tip(branch)?,
         };
-        let hint = self.remedies(remote, &refused, left_out, good)?;
+        let cause = self.decisions_missing(remote, theirs)?;
+        let mut others = refused.clone();
+        if cause.is_some() {
+            others.values_mut().for_each(|faults| faults.retain(|fault| !is_about_decisions(fault)));
+            others.retain(|_, faults| !faults.is_empty());
+        }
+        let hint = self.remedies(remote, &others, left_out, good)?;
+        let (cause, way) = cause.map(|(cause, way)| (format!("{cause}\n"), format!("{way}\n"))).unwrap_or_default();
         let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
         Err(CycleError::Refused {
             message: format!(
-                "{} of {} is not let in, and was not moved here or there; the rest is done:\n{}",
+                "{cause}{} of {} is not let in, and was not moved here or there; the rest is done:\n{}",
                 names.join(", "),
                 remote.name,
-                remedy::lines(&refused)
+                remedy::lines(refused)
             ),
-            hint: Some(hint),
+            hint: Some(format!("{way}{hint}").trim_end().to_owned()),
         })
     }
 
@@ -433,7 +439,7 @@ impl Cycle {
         wish(store.wake(), Some(joined.wake));
         let wake = store.tree_of(joined.wake)?;
         for (branch, tip) in rejected {
-            if self.is_rejected(wake, branch)? {
+            if self.is_rejected(wake, branch)? && self.may_go_there(branch, *tip, joined.wake, synced)? {
                 wishes_of_rejected.push(Pushed { branch: branch.clone(), old: Some(*tip), new: None });
             }
         }
@@ -441,7 +447,9 @@ impl Cycle {
         for (branch, tip) in theirs.iter().filter(|(branch, _)| run_of(store.runs_prefix().as_str(), branch).is_some())
         {
             let run = run_of(store.runs_prefix().as_str(), branch);
-            if run.map(|run| self.has_landed(&run, *tip, joined.wake)).transpose()?.unwrap_or_default() {
+            if run.map(|run| self.has_landed(&run, *tip, joined.wake)).transpose()?.unwrap_or_default()
+                && self.may_go_there(branch, *tip, joined.wake, synced)?
+            {
                 wish(branch, None);
             }
         }
@@ -473,48 +481,5 @@ impl Cycle {
         second.iter().for_each(|branch| synced.note(remedy::second_record(branch, store.wake())));
         wishes.extend(wishes_of_rejected);
         Ok(wishes)
-    }
-
-    /// The run that waits, below whatever somebody put upon it; the tip itself, if there is none.
-    fn waiting_below(&self, tip: CommitId, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
-        for id in self.store.commits_beyond(tip, &[wake])? {
-            let commit = self.store.commit(id)?;
-            if commit.trailer("Run") == Some(run.as_str()) && commit.trailer("Review").is_some() {
-                return Ok(id);
-            }
-        }
-        Ok(tip)
-    }
-
-    fn waits_for_review(&self, tip: CommitId) -> Result<bool, CycleError> {
-        Ok(self.store.commit(tip)?.trailer("Review").is_some())
-    }
-
-    /// Branches of runs that wait there for a person, and now here too.
-    fn take_over_waiting(&self, theirs: &Tips, wake: CommitId, synced: &mut Synced) -> Result<(), CycleError> {
-        for (branch, tip) in theirs {
-            let Some(run) = run_of(&self.store.runs_prefix(), branch) else { continue };
-            // What somebody put upon a run that waits keeps nobody from deciding on the run.
-            let waiting = match self.waits_for_review(*tip)? {
-                true => *tip,
-                false => self.waiting_below(*tip, wake, &run)?,
-            };
-            if !self.waits_for_review(waiting)? || self.store.is_ancestor(waiting, wake)? {
-                continue;
-            }
-            if waiting != *tip {
-                synced.note(format!("{branch} has another commit upon the run that waits there, which is left out"));
-            }
-            let change = match self.store.tip(branch)? {
-                None => RefChange::create(branch.clone(), waiting),
-                Some(here) if here != waiting && self.store.is_ancestor(here, waiting)? => {
-                    RefChange::advance(branch.clone(), here, waiting)
-                }
-                Some(_) => continue,
-            };
-            // Whoever moved the branch meanwhile knows more.
-            let _ = self.store.update_refs(&[change], "git-brain: sync")?;
-        }
-        Ok(())
     }
 }

@@ -10,8 +10,10 @@ use super::again::{Left, Rebuilt};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged, Kind};
+use crate::cycle::commit::run_of;
 use crate::cycle::file::{Level, examine, examine_place};
 use crate::cycle::merge::{Candidate, Fate};
+use crate::cycle::settled::rescued_words;
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Cycle, CycleError, HUMAN};
 use crate::delta::APPLIED;
@@ -35,7 +37,10 @@ impl Cycle {
         let known: Vec<CommitId> = there.values().copied().collect();
         let at = |branch| there.get(branch).copied();
         let (main, had) = (at(self.store.main()), at(self.store.wake()));
-        self.judge(tips, &known, &Door::Out { main, wake: not_taken, had })
+        let prefix = self.store.runs_prefix();
+        let waiting = there.iter().filter(|(branch, _)| run_of(&prefix, branch).is_some());
+        let waiting = waiting.map(|(branch, tip)| (branch.clone(), *tip)).collect();
+        self.judge(tips, &known, &Door::Out { main, wake: not_taken, had, waiting })
     }
 
     /// The faults of what is here and was not at the remote when it was last seen; none where there is no remote.
@@ -44,7 +49,11 @@ impl Cycle {
             return Ok(BTreeMap::new());
         }
         let there = match self.store.remote(None) {
-            Ok(remote) => self.store.seen(&remote)?,
+            Ok(remote) => {
+                let mut there = self.store.seen(&remote)?;
+                there.extend(self.waiting_there(&remote));
+                there
+            }
             // Several, and none is the one to sync with.
             Err(StoreError::NoRemote { .. } | StoreError::BadRemote { .. }) => return Ok(BTreeMap::new()),
             Err(error) => return Err(error.into()),
@@ -104,7 +113,18 @@ impl Cycle {
         }
         let left = self.left_out(&both, &there, &refused)?;
         let writer = self.store.writer()?;
-        let rebuilt = self.rebuilt(&writer, here, &left, &refused)?;
+        let mut rebuilt = self.rebuilt(&writer, here, &left, &refused)?;
+        for (branch, commit) in &mut rebuilt.held {
+            // As it waits there: another commit of it could not be decided on.
+            *commit = theirs.tips.get(branch).copied().unwrap_or(*commit);
+        }
+        for (branch, tip) in &rebuilt.gone {
+            let run = run_of(&self.store.runs_prefix(), branch);
+            if run.map(|run| self.is_run_alone(&run, *tip)).transpose()? == Some(false) {
+                self.store.rescue(*tip)?;
+                rebuilt.notes.push(rescued_words(branch, *tip));
+            }
+        }
         writer.publish()?;
         let mut changes = Vec::new();
         for (branch, old, new) in [(self.store.wake(), here.1, rebuilt.wake), (self.store.main(), here.0, rebuilt.main)]

@@ -16,6 +16,9 @@ use crate::model::layout::{self, Place};
 use crate::store::{Branch, CommitId, File, REVIEWS, Store, StoreError, Tips};
 use crate::world::World;
 
+/// The end of the fault of a branch that is to go and may not.
+pub const NOT_REMOVED: &str = "so it is not removed";
+
 /// The private file of a gate with the records that were taken back there: run, content.
 const TAKEN_BACK: &str = "taken-back";
 
@@ -186,7 +189,7 @@ fn judge_ref(
             (Some(old), Some(wake)) if store.is_ancestor(old, wake)? => Ok(None),
             // So is a second record of a run that wake has.
             (Some(_), Some(wake)) if has_run_of(store, &branch, wake)? => Ok(None),
-            _ => Err("is not in wake, so it is not removed".to_owned()),
+            _ => Err(format!("is not in wake, {NOT_REMOVED}")),
         });
     };
     if let Err(StoreError::Missing { .. } | StoreError::BadObject { .. }) = store.commit(new) {

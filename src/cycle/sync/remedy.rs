@@ -75,6 +75,11 @@ pub(super) fn lines(refused: &BTreeMap<Branch, BTreeSet<Fault>>) -> String {
     bounded(all.collect()).join("\n")
 }
 
+/// Whether a fault may be that a decision is not known here.
+pub(super) fn is_about_decisions(fault: &Fault) -> bool {
+    matches!(fault.kind, Kind::Unapproved | Kind::Reviewer)
+}
+
 /// The beginning of a commit's id.
 fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
