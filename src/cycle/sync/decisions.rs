@@ -61,6 +61,8 @@ impl Cycle {
                 format!("decisions are missing here: {name} has {other} in the place of {REVIEWS}"),
                 format!("`git push {name} --delete {other}` makes room, then {mends}\n{again}"),
             ),
+            // A team that has not decided on anything: no decision is missing.
+            None if self.store.reviews()?.is_none() => return Ok(None),
             None => (
                 format!("decisions are missing here: {name} has no {REVIEWS}"),
                 format!("the next sync of a machine that has them brings them; {mends} as well\n{again}"),
