@@ -180,3 +180,24 @@ fn hostile_definitions_are_refused_with_their_place() {
     assert!(records(&sandbox).is_empty());
     assert_eq!(sandbox.json(&["signals", "--unanswered"])["total"], 1);
 }
+
+#[test]
+fn a_question_that_is_too_long_or_empty_is_answered_and_asked_of_nobody() {
+    let sandbox = board(Some(agreed()), &may());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let long = format!("Shall we keep the lamp, given this: {} and sell the house?", "the lamp is fine. ".repeat(600));
+    let answers_of = |question: &str| {
+        ask(&sandbox, question);
+        sandbox.brain(&["run"]).exits(0);
+        let signals = sandbox.documents("wake", "network/signals").into_values();
+        signals
+            .filter(|document| document["payload"]["kind"] == "refused")
+            .map(|one| one["payload"]["text"].to_string())
+            .collect::<Vec<_>>()
+    };
+    let said = answers_of(&long);
+    assert!(said.iter().any(|text| text.contains("a council is asked at most 8192")), "{said:?}");
+    let said = answers_of(" ");
+    assert!(said.iter().any(|text| text.contains("the question is empty")), "{said:?}");
+    assert_eq!(records(&sandbox), Vec::<Value>::new());
+}

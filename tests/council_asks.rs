@@ -347,7 +347,7 @@ fn council_answers_in_a_chat_with_reasons_and_dissent_and_is_recorded() {
     let answer = sandbox.json(&["chat", "--mode", "council", "Shall we paint the hall?"]);
     let reply = answer["reply"].as_str().unwrap();
     assert!(reply.starts_with("Yes, says the council"), "{reply}");
-    assert!(reply.contains("For: b (y, 0.90)") && reply.contains("Against: c (z, 0.90): It rains"), "{reply}");
+    assert!(reply.contains("Yes: b (y, 0.90)") && reply.contains("No: c (z, 0.90): It rains"), "{reply}");
     assert_eq!(answer["mode"], "council");
     let councils = sandbox.json(&["council", "--list"])["councils"].as_array().unwrap().clone();
     assert_eq!(councils.len(), 1);

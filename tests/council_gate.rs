@@ -92,6 +92,9 @@ fn council_gate_lands_a_run_that_its_members_approve_and_other_clones_believe_it
     assert!(has(&world, "b", "tea"), "the gate and another clone believe the record");
     let check = world.try_brain("b", &["check"]);
     assert_eq!(check.code, 0, "{check}");
+    // Whoever asked: the votes decide, and not the person.
+    let audit = world.try_brain("b", &["audit"]);
+    assert!(audit.code == 0 && !audit.out.contains("review-forged"), "{audit}");
 }
 
 #[test]
@@ -305,4 +308,102 @@ fn council_gate_refuses_a_verdict_that_the_votes_do_not_give() {
     assert!(!has(&world, "b", "poison"), "{merged}");
     let (pushed, said) = world.git_try("b", &["push", "origin", "refs/brain/reviews:refs/brain/reviews"]);
     assert!(!pushed && said.contains("is not the vote that its member sealed"), "{said}");
+}
+
+/// A council of a rule and a program, with the keys that `a` keeps.
+fn seated_with_a_rule() -> World {
+    let world = seated(&yes(), 2);
+    let document = |keys: &[String]| {
+        let vote = says("approve", "It is short.");
+        let mut members = json!([
+            {"id": "rule", "mind": {"kind": "reflex", "rule": "memories"}},
+            {"id": "program", "family": "house", "mind": {"kind": "command", "argv": ["/bin/sh", "-c", vote]}},
+        ]);
+        for (member, key) in members.as_array_mut().unwrap().iter_mut().zip(keys) {
+            member["key"] = json!(key);
+        }
+        json!({ "members": members }).to_string()
+    };
+    commit(&world, "a", &[("council.json", document(&[]))]);
+    let kept = world.json("a", &["council", "--keys"])["keys"].as_array().unwrap().clone();
+    let keys: Vec<String> = kept.iter().map(|key| key["kept"].as_str().unwrap().to_owned()).collect();
+    commit(&world, "a", &[("council.json", document(&keys))]);
+    world.sync("a");
+    world
+}
+
+#[test]
+fn council_gate_asks_nobody_on_a_machine_without_the_keys() {
+    let world = seated_with_a_rule();
+    world.clone("b");
+    world.sync("b");
+    world.brain("b", &["trust", "--yes"]);
+    let (branch, _) = world.waiting("b", "scribe", json!([create("tea")]));
+    let run = run_of(&branch);
+    world.json("b", &["run"]);
+    let said = world.try_brain("b", &["council", "--branch", &run]).exits(3);
+    assert!(said.err.contains("no member was asked") && said.err.contains("for rule are not kept"), "{said}");
+    assert_eq!(world.json("b", &["council", "--list"])["councils"], json!([]), "no record, no vote spent");
+    world.sync("b");
+    world.sync("a");
+    let asked = world.try_brain("a", &["--json", "council", "--branch", &run]).document();
+    assert_eq!(asked["verdict"]["absent"], json!([]), "{asked:#}");
+}
+
+#[test]
+fn council_gate_may_be_asked_again_where_too_few_members_voted() {
+    let mut scripts = yes();
+    scripts[1] = "cat >/dev/null; exit 3".to_owned();
+    let world = seated(&scripts, 2);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let run = run_of(&branch);
+    let councils = || world.json("a", &["council", "--list"])["councils"].as_array().unwrap().len();
+    world.json("a", &["run"]);
+    assert_eq!(councils(), 1);
+    world.json("a", &["run"]);
+    assert_eq!(councils(), 1, "`run` asks no endpoint that was down a moment ago");
+    world.try_brain("a", &["council", "--branch", &run]).exits(1);
+    assert_eq!(councils(), 2, "a person may");
+}
+
+#[test]
+fn council_gate_carries_out_a_decision_that_was_cut_off_behind_its_record() {
+    let world = seated(&yes(), 2);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let run = run_of(&branch);
+    let refs = ["refs/heads/wake", &format!("refs/heads/{branch}")]
+        .map(|name| (name.to_owned(), world.git("a", &["rev-parse", name]).trim().to_owned()));
+    world.json("a", &["council", "--branch", &run]);
+    assert!(has(&world, "a", "tea"));
+    // As a process that is killed behind the record of the council leaves it.
+    let record = world.git("a", &["rev-list", "--grep", "^council ", "-1", "refs/brain/reviews"]).trim().to_owned();
+    world.git("a", &["update-ref", "refs/brain/reviews", &record]);
+    for (name, tip) in &refs {
+        world.git("a", &["update-ref", name, tip]);
+    }
+    assert!(!has(&world, "a", "tea"));
+    let report = world.json("a", &["run"]);
+    assert!(report["notes"].to_string().contains("approved"), "{report:#}");
+    assert!(has(&world, "a", "tea"));
+    assert_eq!(
+        world.json("a", &["council", "--list"])["councils"].as_array().unwrap().len(),
+        1,
+        "nobody was asked again"
+    );
+}
+
+#[test]
+fn council_gate_sends_out_no_record_that_no_machine_would_take() {
+    let world = seated(&yes(), 2);
+    let (record, run, commit) = after_a_council(&world);
+    let mut other = record.clone();
+    other.verdict.confidence = 0.99;
+    other.council =
+        RunId::new(record.council.unix_ms() + 1, 7, &git_brain::model::ids::AgentName::parse("human").unwrap());
+    let review = claim(&record, &run, &commit);
+    smuggle(&world, &[(other.path(), text(other.encode())), (review.path(), text(review.encode()))]);
+    let before = world.git("remote.git", &["rev-parse", "refs/brain/reviews"]);
+    let said = world.try_brain("b", &["sync"]);
+    assert!(said.to_string().contains("reviews stay here, no machine would take them"), "{said}");
+    assert_eq!(world.git("remote.git", &["rev-parse", "refs/brain/reviews"]), before);
 }

@@ -24,6 +24,7 @@ mod concurrency;
 mod confinement;
 mod context;
 mod council_agent;
+mod council_answers;
 mod council_asks;
 mod council_gate;
 mod crash;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::council::check_members;
+use super::council::{check_members, check_members_by};
 use super::{Brain, BrainError, World};
 use crate::council::record::COUNCILS;
 use crate::cycle::admission::secrets::said;
@@ -18,7 +18,7 @@ use crate::limits;
 use crate::model::ids::episode_id;
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
-use crate::model::{Format, Metadata, Neuron};
+use crate::model::{Format, Metadata, Neuron, Settings};
 use crate::review::ReviewRecord;
 use crate::review::remark::REMARKS;
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
@@ -33,12 +33,19 @@ fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
         let files = store.files(folder, "")?.into_iter().map(|(path, _)| format!("{FOLDER}/{path}"));
         paths.extend(files.filter(|path| path.ends_with(".json")));
     }
+    let text = store.read(tree, layout::SETTINGS)?.unwrap_or_default();
+    // Settings that cannot be read are a finding of their own.
+    let settings = Settings::read(&String::from_utf8_lossy(&text), &[]).ok();
+    let members = |text: &str| match &settings {
+        Some(settings) => check_members_by(text, settings),
+        None => check_members(text),
+    };
     let mut broken = Vec::new();
     for path in paths {
         let Some(bytes) = store.read(tree, &path)? else { continue };
         let fault = match bytes.len() > limits::COUNCIL_DOCUMENT_BYTES {
             true => Some(format!("has more than {} bytes", limits::COUNCIL_DOCUMENT_BYTES)),
-            false => check_members(&String::from_utf8_lossy(&bytes)).err().map(|error| error.to_string()),
+            false => members(&String::from_utf8_lossy(&bytes)).err().map(|error| error.to_string()),
         };
         broken.extend(fault.map(|fault| Finding::error(&path, 1, format!("names no council: {fault}"))));
     }

@@ -3,19 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError, ReviewReport};
+use crate::council::document::{CouncilDocument, Mind};
 use crate::council::independence::PastQuestion;
 use crate::council::record::{Closing, Council, CouncilRecord, SeatRecord, Word};
 use crate::council::vote::{Decision, Members, Vote};
-use crate::cycle::council::Convened;
+use crate::cycle::council::{Convened, Settled};
 use crate::limits;
+use crate::model::Settings;
 use crate::model::ids::RunId;
+use crate::model::models::{KnownMind, Model};
 use crate::model::within;
 use crate::review::page::{self, visible};
 use crate::store::CommitId;
 
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
-pub use crate::cycle::council::KeptKey;
+pub use crate::cycle::council::{Earlier, KeptKey};
 
 /// The document that votes are counted from.
 #[derive(Deserialize)]
@@ -42,15 +45,32 @@ pub fn count(document: &str) -> Result<Verdict, BrainError> {
     Ok(crate::council::verdict::decide(&question, &members, &votes, &history, &thresholds))
 }
 
-/// Checks a document of members as far as that needs no settings. Models count as known.
+/// Checks a document of members as far as that needs no settings. Models count as known, each as a mind and a family of its own.
 ///
 /// # Errors
 /// A document of another form (2).
 pub fn check_members(document: &str) -> Result<(), BrainError> {
-    let read: crate::council::document::CouncilDocument =
-        serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the members: {error}")))?;
-    let any = |model: &str| Some(Some(model.to_owned()));
+    let mut read = members_in(document)?;
+    for seat in &mut read.members {
+        if let Mind::Model { model } = &seat.mind {
+            seat.family.get_or_insert_with(|| model.as_str().into());
+        }
+    }
+    let any = |model: &str| Some(KnownMind { family: None, mind: model.to_owned() });
     read.seated(any).map(drop).map_err(|fault| BrainError::usage(format!("the members: {fault}")))
+}
+
+/// Checks a document of members by settings, as they are asked.
+///
+/// # Errors
+/// A document that names no council by them (2).
+pub(super) fn check_members_by(document: &str, settings: &Settings) -> Result<(), BrainError> {
+    let seated = members_in(document)?.seated(|model| settings.models.get(model).map(Model::as_mind));
+    seated.map(drop).map_err(|fault| BrainError::usage(format!("the members: {fault}")))
+}
+
+fn members_in(document: &str) -> Result<CouncilDocument, BrainError> {
+    serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the members: {error}")))
 }
 
 /// A question for a council.
@@ -66,6 +86,19 @@ pub struct CouncilRequest {
     pub branch: Option<String>,
     /// Keep nothing.
     pub dry_run: bool,
+}
+
+/// An item of evidence that a vote cites.
+#[derive(Clone, Debug, Serialize)]
+pub struct CitedItem {
+    /// The member.
+    pub member: String,
+    /// The item, as the vote names it.
+    pub item: String,
+    /// The neuron that was shown under that number; null: none was, and the citation is invented.
+    pub neuron: Option<String>,
+    /// Its text as it is now; null: it is gone.
+    pub text: Option<String>,
 }
 
 /// A word of a person, as a report has it.
@@ -111,6 +144,23 @@ pub struct CouncilReport {
     pub evidence: Vec<String>,
     /// The verdict.
     pub verdict: Verdict,
+    /// The verdict with the reasons of all sides.
+    #[serde(skip)]
+    pub words: String,
+    /// The votes in words, `2 of 3 members say yes, 1 says no`.
+    pub votes: String,
+    /// Items of evidence that votes cite, in the order of votes; a list has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cited: Vec<CitedItem>,
+    /// The council that asked the same question later, of one that is superseded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Earlier councils on the same question, newest first, of one that was just held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Earlier>,
+    /// Notes on the question and the document of members, of one that was just held.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Words of people on it, oldest first.
     pub closings: Vec<ClosingLine>,
     /// The decision on a run that was carried out; absent: none.
@@ -128,6 +178,7 @@ impl CouncilReport {
         let (state, decision) = (council.state(), council.decision());
         let outcome = council.is_right().map(|right| if right { "right" } else { "wrong" });
         let Council { record, closings } = council;
+        let words = record.answer();
         let line = |closing: Closing| ClosingLine {
             word: closing.word.as_str(),
             by: closing.by,
@@ -147,12 +198,27 @@ impl CouncilReport {
             document: record.document,
             members: record.members,
             evidence: record.evidence,
+            words,
+            votes: record.verdict.votes_in_words(),
+            cited: Vec::new(),
+            superseded_by: None,
+            earlier: Vec::new(),
+            notes: Vec::new(),
             verdict: record.verdict,
             closings: closings.into_iter().map(line).collect(),
             carried: None,
             note: None,
             dry_run,
         }
+    }
+
+    /// The council for a program that reads it: only a person answers.
+    pub(super) fn in_words(&self) -> String {
+        let Self { question, state, decision, words, .. } = self;
+        let mut text = format!("{question}\n{state}: {decision}\n\n{words}\n");
+        let said = self.closings.iter().map(|one| format!("{} by {}: {}\n", one.word, one.by, one.why));
+        text.extend(said);
+        text
     }
 }
 
@@ -210,6 +276,13 @@ impl PendingCouncil {
     }
 }
 
+/// Whether a name may be the id of a council or the beginning of one.
+fn could_be_id(name: &str) -> bool {
+    (ID_PREFIX..=12).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Digits of an id that name a council at least: fewer are typed by mistake.
+const ID_PREFIX: usize = 4;
 /// Bytes kept for the sentence that says that a run was cut.
 const CUT_BYTES: usize = 128;
 
@@ -251,6 +324,12 @@ impl Brain {
                 ),
             });
         }
+        // Of a run the question is ours.
+        let (mut earlier, mut notes) = (Vec::new(), Vec::new());
+        if request.branch.is_none() {
+            earlier = self.cycle.earlier_councils(&question)?;
+            notes = self.cycle.council_notes(&question, request.members.as_deref())?;
+        }
         let record = self.cycle.hold_council(&Convened {
             council: self.new_persons_run(&["council", &question])?,
             question: &question,
@@ -264,7 +343,8 @@ impl Brain {
         if !request.dry_run {
             self.cycle.keep_council(&record)?;
         }
-        Ok(CouncilReport::of(Council { record, closings: Vec::new() }, request.dry_run))
+        let report = self.council_view(Council { record, closings: Vec::new() }, request.dry_run)?;
+        Ok(CouncilReport { earlier, notes, ..report })
     }
 
     /// The question whether a waiting run shall land, with its operations as far as they fit, and the run with its commit.
@@ -305,7 +385,7 @@ impl Brain {
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
             Some(concern) => format!("{state}: {}", concern.sentence),
         };
-        let lands = if council.record.binds.is_empty() { ", which lands nothing by itself" } else { "" };
+        let lands = if !council.record.may_decide() { ", which lands nothing by itself" } else { "" };
         let (by, members) = (&council.record.by, council.record.members.len());
         Ok(Some(format!("council {id} of {members} members, asked by {by}{lands}: {told}")))
     }
@@ -318,13 +398,30 @@ impl Brain {
         self.cycle.kept_keys(members)
     }
 
-    /// Councils, newest first, at most `most`.
+    /// Councils, newest first, at most `most`: those that wait for a person alone, or those whose question or reasons have all words of a text.
     ///
     /// # Errors
     /// A record that cannot be read.
-    pub fn councils(&self, most: usize) -> Result<Vec<CouncilReport>, BrainError> {
-        let councils = self.cycle.councils()?.into_iter().rev().take(most);
-        Ok(councils.map(|council| CouncilReport::of(council, false)).collect())
+    pub fn councils(&self, most: usize, waiting: bool, about: &str) -> Result<Vec<CouncilReport>, BrainError> {
+        let outlines = self.cycle.council_outlines()?;
+        let words: Vec<String> = about.split_whitespace().map(str::to_lowercase).collect();
+        let has_words = |council: &Council| {
+            let reasons = council.closings.iter().map(|closing| closing.why.as_str());
+            let text: Vec<&str> = std::iter::once(council.record.question.as_str()).chain(reasons).collect();
+            let text = text.join("\n").to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        };
+        let mut found = Vec::new();
+        for council in self.cycle.councils()?.into_iter().rev().filter(has_words) {
+            let line = self.council_line(council, &outlines, false)?;
+            if !waiting || line.state == "pending" {
+                found.push(line);
+            }
+            if found.len() == most {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Councils that wait for a person's word, newest first, at most as many as are listed at once.
@@ -336,13 +433,19 @@ impl Brain {
         Ok(pending.map(|council| PendingCouncil::of(council.record)).collect())
     }
 
-    /// Whether a name is the id of a council.
+    /// Whether a name is the id of a council, or the beginning of one, and of no run.
     ///
     /// # Errors
     /// A record that cannot be read.
     pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
-        let is_id = name.len() == 12 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        Ok(is_id && self.cycle.council_outlines()?.iter().any(|outline| outline.id == name))
+        if !could_be_id(name) {
+            return Ok(false);
+        }
+        let outlines = self.cycle.council_outlines()?;
+        Ok(match outlines.iter().any(|outline| outline.id == name) {
+            true => true,
+            false => outlines.iter().any(|outline| outline.id.starts_with(name)) && !self.is_reviewed(name)?,
+        })
     }
 
     /// The council of an id.
@@ -350,7 +453,7 @@ impl Brain {
     /// # Errors
     /// There is none (2).
     pub fn council_of(&self, id: &str) -> Result<CouncilReport, BrainError> {
-        Ok(CouncilReport::of(self.council_named(id)?, false))
+        self.council_view(self.council_named(id)?, false)
     }
 
     /// Approves or rejects an escalation, once.
@@ -365,13 +468,14 @@ impl Brain {
         dry_run: bool,
     ) -> Result<CouncilReport, BrainError> {
         let council = self.council_named(id)?;
+        let id = council.record.id.clone();
         let Some(escalation) = council.escalation() else {
             return Err(BrainError::Refused {
                 message: format!("council {id} decided by itself: {}", council.decision()),
                 hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
             });
         };
-        if let Some(run) = council.record.run.as_ref().filter(|_| !council.record.binds.is_empty()) {
+        if let Some(run) = council.record.run.as_ref().filter(|_| council.record.may_decide()) {
             return Err(BrainError::Refused {
                 message: format!("council {id} left {run} to people, and nothing lands by a word on the council"),
                 hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
@@ -385,6 +489,18 @@ impl Brain {
                 council.state()
             )));
         }
+        match self.cycle.waits_no_more(&council, &self.cycle.council_outlines()?)? {
+            Some(Settled::AskedAgain(newer)) => {
+                return Err(BrainError::Refused {
+                    message: format!("council {id} waits no more: its question was asked again, by council {newer}"),
+                    hint: Some(format!("`git brain council --show {newer}` shows that one")),
+                });
+            }
+            Some(Settled::ByRun) => {
+                return Err(BrainError::refused(format!("council {id} waits no more: people decided on its run")));
+            }
+            None => {}
+        }
         let word = if approves { Word::Approve } else { Word::Reject };
         self.add_word(council, word, why, dry_run)
     }
@@ -395,6 +511,7 @@ impl Brain {
     /// There is no such council (2); it has no decision yet, or the person may not speak on it (3).
     pub fn council_outcome(&self, id: &str, is_right: bool, why: &str) -> Result<CouncilReport, BrainError> {
         let council = self.council_named(id)?;
+        let id = &council.record.id;
         if council.decision() == Decision::Abstain {
             return Err(BrainError::Refused {
                 message: format!("council {id} has no decision yet, so nothing can be right or wrong"),
@@ -441,16 +558,22 @@ impl Brain {
             return Err(BrainError::usage(format!("--why is longer than {} bytes", limits::REVIEW_BYTES)));
         }
         if !dry_run {
-            self.cycle.keep_closing(&id, &closing)?;
+            self.cycle.keep_closing(&council.record, &closing)?;
         }
         council.closings.push(closing);
-        Ok(CouncilReport::of(council, dry_run))
+        self.council_view(council, dry_run)
     }
 
     fn council_named(&self, id: &str) -> Result<Council, BrainError> {
         let outlines = self.cycle.council_outlines()?;
-        let found = self.cycle.councils_of(outlines.iter().find(|outline| outline.id == id))?.pop();
-        found.ok_or_else(|| BrainError::Usage {
+        let named: Vec<_> = match outlines.iter().find(|outline| outline.id == id) {
+            Some(outline) => vec![outline],
+            None => outlines.iter().filter(|outline| could_be_id(id) && outline.id.starts_with(id)).collect(),
+        };
+        if let [one, other, ..] = named.as_slice() {
+            return Err(BrainError::usage(format!("{id} begins the ids of councils {} and {}", one.id, other.id)));
+        }
+        self.cycle.councils_of(named)?.pop().ok_or_else(|| BrainError::Usage {
             message: format!("there is no council {id}"),
             hint: Some("`git brain council --list` lists them".to_owned()),
         })

@@ -46,9 +46,16 @@ impl Brain {
                 )));
             }
         }
-        let before = self.cycle.councils_on(run, &waiting.commit.id)?;
-        if let Some(council) = before.into_iter().find(|council| council.record.document == gate.source()) {
+        if let Some(council) = self.cycle.asked_before(waiting, &gate, settings, rule)?.stands {
             return self.goes_on(waiting, council, settings, rule, dry_run);
+        }
+        if let Some(why) = self.cycle.lacks_kept_keys(&gate, &path)? {
+            return Err(BrainError::Refused {
+                message: format!("no member was asked about {run}: {why}"),
+                hint: Some(format!(
+                    "a machine that keeps them asks: `git brain council --branch {run}`; `git brain council --keys` prints the ones here"
+                )),
+            });
         }
         let belief = self.cycle.belief(waiting)?;
         if !belief.conflicts.is_empty() {
@@ -87,8 +94,8 @@ impl Brain {
         self.carried(waiting, Council { record, closings: Vec::new() }, settings, rule, dry_run)
     }
 
-    /// Puts runs that wait, and that no council was asked about, to the council that decides on them. A sentence for each; an error of one stops
-    /// no other, and a council whose members may not be asked here is left alone.
+    /// Puts runs that wait to the council that decides on them, and carries out decisions of councils that this person asked. A sentence for each; an
+    /// error of one stops no other, and a council whose members may not be asked here, or whose keys lie elsewhere, is left alone.
     pub(super) fn ask_councils(&self) -> Result<Vec<String>, BrainError> {
         let settings = self.cycle.review_of_main()?;
         if settings.councils().next().is_none() || self.cycle.shared.world.in_hook() {
@@ -99,9 +106,7 @@ impl Brain {
             let Ok(waiting) = self.cycle.waiting_run(branch, tip, run) else { continue };
             let Some(gate) = self.council_for(&waiting)? else { continue };
             let path = gate.0.council_of(gate.1.as_deref()).unwrap_or_default();
-            let is_open = self.cycle.councils_on(&waiting.run, &waiting.commit.id)?.is_empty()
-                && self.cycle.reviews_of(&waiting.run)?.is_empty();
-            if !is_open || !self.cycle.may_ask_council(path)? {
+            if !self.is_due(&waiting, &gate, path)? {
                 continue;
             }
             said.push(match self.council_decides(&waiting, &gate, limits::COUNCIL_TIMEOUT_S * 1000, false) {
@@ -116,6 +121,36 @@ impl Brain {
             });
         }
         Ok(said)
+    }
+
+    /// Whether `git brain run` puts a run to its council: no council was asked, or too few of its members voted and that was a while ago, or one that
+    /// this person asked decided and its decision was not carried out.
+    fn is_due(
+        &self,
+        waiting: &WaitingRun,
+        (settings, rule): &(Review, Option<String>),
+        path: &str,
+    ) -> Result<bool, BrainError> {
+        let reviews = self.cycle.reviews_of(&waiting.run)?;
+        if reviews.iter().any(|review| review.council.is_none()) {
+            return Ok(false);
+        }
+        let gate = match self.cycle.gate_of(settings, rule.as_deref()) {
+            // Said once more by the call itself.
+            Err(_) => return Ok(reviews.is_empty() && self.cycle.may_ask_council(path)?),
+            Ok(None) => return Ok(false),
+            Ok(Some((_, gate))) => gate,
+        };
+        let before = self.cycle.asked_before(waiting, &gate, settings, rule.as_deref())?;
+        if let Some(council) = before.stands {
+            let decides = self.cycle.decision_of(&council.record, settings, rule.as_deref())?.is_ok();
+            return Ok(decides && council.record.by == self.asker()?);
+        }
+        let again_ms = before.tried_ms.map_or(0, |at| at.saturating_add(limits::COUNCIL_AGAIN_MS));
+        Ok(reviews.is_empty()
+            && self.cycle.shared.world.now_ms() >= again_ms
+            && self.cycle.may_ask_council(path)?
+            && self.cycle.lacks_kept_keys(&gate, path)?.is_none())
     }
 
     /// The person that asks a council.
@@ -186,7 +221,7 @@ impl Brain {
             Ok(Decision::Abstain) => {}
             Err(fault) => note = Some(format!("{} waits for people: {fault}", waiting.run)),
         }
-        let mut report = CouncilReport::of(council, dry_run);
+        let mut report = self.council_view(council, dry_run)?;
         (report.carried, report.note) = (carried, note);
         Ok(report)
     }

@@ -18,6 +18,7 @@ mod compared;
 mod correction;
 pub mod council;
 mod council_run;
+mod council_view;
 mod decide;
 mod decision;
 mod declined;

@@ -261,7 +261,7 @@ impl Brain {
         for id in ids {
             let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
             let Some(neuron) = network.neuron(&id)? else {
-                return Err(BrainError::usage(format!("{id} is no neuron, and no branch of a sleep")));
+                return Err(BrainError::usage(format!("{id} is no neuron, no council, and no branch of a sleep")));
             };
             neurons.push(neuron);
         }

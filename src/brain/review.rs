@@ -62,6 +62,9 @@ pub struct ReviewLine {
     pub changes: String,
     /// Addresses of the people who may decide; empty: everybody.
     pub reviewers: Vec<String>,
+    /// The document of the council that decides on it, before those people; empty: they alone.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub council: String,
     /// Why it cannot be read, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
@@ -138,6 +141,7 @@ impl Brain {
                 expected: None,
                 changes: String::new(),
                 reviewers: review.reviewers_of(waits.strip_prefix("rule ")).to_vec(),
+                council: review.council_of(waits.strip_prefix("rule ")).unwrap_or_default().to_owned(),
                 broken: None,
                 waits,
             };

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use super::output::safe_line;
 use super::{Done, Session, args};
-use crate::brain::council::{CouncilReport, CouncilRequest, KeptKey, Opinion, Tally, Verdict, count};
+use crate::brain::council::{CitedItem, CouncilReport, CouncilRequest, KeptKey, Opinion, Tally, Verdict, count};
 use crate::brain::{Brain, BrainError, path_in};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
 
 /// The exit code of a question that a person must decide.
 const ESCALATES: u8 = 1;
+/// Characters of a memory that a vote cites.
+const CITED: usize = 100;
 /// Characters of a question in a list.
 const QUESTION: usize = 60;
 
@@ -21,7 +23,7 @@ pub(super) fn council(session: &Session, args: &args::Council) -> Done {
         return Ok(if verdict.escalates() { ESCALATES } else { 0 });
     }
     if args.list {
-        return list(session, args.number as usize);
+        return list(session, args);
     }
     if args.keys {
         let (brain, fault) = session.look()?;
@@ -100,7 +102,9 @@ pub(super) fn close(
     }
     let line = |report: &CouncilReport| {
         let would = if report.dry_run { " (dry run: nothing was written)" } else { "" };
-        format!("Council {} is {}{would}: {}\n", report.id, report.state, safe_line(&report.question))
+        let answer = if report.state == "approved" { "yes" } else { "no" };
+        let (id, state, votes, question) = (&report.id, report.state, &report.votes, headline(&report.question));
+        format!("Council {id} is {state}, the answer is {answer}{would}: {question}\n  its votes: {votes}\n")
     };
     match closed.as_slice() {
         [report] if ids.len() == 1 => session.out.report(report, line),
@@ -110,11 +114,14 @@ pub(super) fn close(
     failed.map_or(Ok(0), Err)
 }
 
-fn list(session: &Session, most: usize) -> Done {
+fn list(session: &Session, args: &args::Council) -> Done {
     let (brain, fault) = session.look()?;
-    let councils = brain.councils(most)?;
+    let about = args.about.as_deref().unwrap_or_default();
+    let councils = brain.councils(args.number as usize, args.pending, about)?;
     if session.out.is_json() {
         session.out.document(&serde_json::json!({ "councils": councils }));
+    } else if councils.is_empty() && (args.pending || !about.is_empty()) {
+        session.out.text("No such council. `git brain council --list` lists all.\n");
     } else if councils.is_empty() {
         session.out.text("No council was held. `git brain council QUESTION` asks one.\n");
     } else {
@@ -133,11 +140,28 @@ fn key_line(key: &KeptKey) -> String {
 }
 
 fn line(report: &CouncilReport) -> String {
-    let question = safe_line(&report.question);
+    let question = headline(&report.question);
     let cut: String = question.chars().take(QUESTION).collect();
     let more = if cut.len() < question.len() { "…" } else { "" };
     let outcome = report.outcome.map_or(String::new(), |outcome| format!(", {outcome}"));
-    format!("{}  {:<8}  {:<7}{outcome}  {cut}{more}\n", report.id, report.state, word(&report.decision))
+    // Where no decision holds, the votes say more.
+    let decision = match report.state {
+        "pending" => format!("{} ({})", word(&report.decision), report.votes),
+        _ => word(&report.decision),
+    };
+    let day = moment(report.at_ms).chars().take(10).collect::<String>();
+    format!("{}  {day}  {:<10}  {decision:<7}{outcome}  {cut}{more}\n", report.id, report.state)
+}
+
+/// The first line of a question: that of a run has its whole record below.
+fn headline(question: &str) -> String {
+    let (first, rest) = question.trim().split_once('\n').unwrap_or((question.trim(), ""));
+    let more = if rest.trim().is_empty() { "" } else { " …" };
+    format!("{}{more}", safe_line(first.trim_end()))
+}
+
+fn moment(at_ms: i64) -> String {
+    crate::model::Stamp::from_unix(at_ms.div_euclid(1000)).to_string()
 }
 
 fn word(decision: &impl serde::Serialize) -> String {
@@ -145,7 +169,9 @@ fn word(decision: &impl serde::Serialize) -> String {
 }
 
 fn held(report: &CouncilReport) -> String {
-    let mut text = counted(&report.verdict);
+    let mut text = told(&report.verdict, &report.cited);
+    text.extend(report.notes.iter().map(|note| format!("note: {}\n", safe_line(note))));
+    text.extend(report.earlier.iter().map(|one| format!("note: {}\n", safe_line(&one.sentence()))));
     if report.dry_run {
         return text + "Dry run: nothing was written.\n";
     }
@@ -163,7 +189,10 @@ fn held(report: &CouncilReport) -> String {
             + &format!("People decide on the run: git brain approve {run}, or git brain reject {run} --why …\n");
     }
     text += &match report.state {
-        "pending" => format!("Council {id} waits: git brain approve {id}, or git brain reject {id} --why …\n"),
+        "pending" => format!(
+            "Council {id} waits for a person, whose word is final. The votes: {}.\n  git brain approve {id}          answers yes\n  git brain reject {id} --why …   answers no\n",
+            report.votes
+        ),
         _ => format!(
             "Council {id} is kept: git brain council --outcome {id} right|wrong says later how it turned out.\n"
         ),
@@ -173,7 +202,10 @@ fn held(report: &CouncilReport) -> String {
 
 fn shown(report: &CouncilReport) -> String {
     let mut text = format!("council {}, {}: {}\n", report.id, report.state, word(&report.decision));
-    text += &format!("  asked by {}\n", safe_line(&report.by));
+    text += &format!("  asked by {} on {}\n", safe_line(&report.by), moment(report.at_ms));
+    if let Some(newer) = &report.superseded_by {
+        text += &format!("  asked again since, by council {newer}\n");
+    }
     if let Some(run) = &report.run {
         text += &format!("  about    {}\n", safe_line(run));
     }
@@ -186,21 +218,36 @@ fn shown(report: &CouncilReport) -> String {
             safe_line(&seat.mind)
         );
     }
-    text += &counted(&report.verdict);
+    text += &told(&report.verdict, &report.cited);
     for closing in &report.closings {
         let why = if closing.why.is_empty() { String::new() } else { format!(": {}", safe_line(&closing.why)) };
-        text += &format!("  {:<8} by {}{why}\n", closing.word, safe_line(&closing.by));
+        text += &format!("  {:<8} by {} on {}{why}\n", closing.word, safe_line(&closing.by), moment(closing.at_ms));
+    }
+    if report.state == "pending" && report.run.is_none() {
+        let id = &report.id;
+        text += &format!(
+            "  git brain approve {id} answers yes, git brain reject {id} answers no; a person's word is final\n"
+        );
     }
     text
 }
 
 fn counted(verdict: &Verdict) -> String {
-    let mut text = format!(
-        "{}, confidence {:.2}: {}\n",
-        word(&verdict.decision),
-        verdict.confidence,
-        safe_line(&verdict.question)
-    );
+    told(verdict, &[])
+}
+
+/// A verdict, its votes, and the memories that they cite. Its first word is the decision that holds: `abstain` where a person decides.
+fn told(verdict: &Verdict, cited: &[CitedItem]) -> String {
+    let question = headline(&verdict.question);
+    let mut text = match verdict.escalates() {
+        false => format!("{}, confidence {:.2}: {question}\n", word(&verdict.decision), verdict.confidence),
+        true if verdict.support.is_empty() => format!("abstain, a person decides: {question}\n"),
+        true => format!(
+            "abstain, a person decides; the votes say {} with confidence {:.2}: {question}\n",
+            word(&verdict.decision),
+            verdict.confidence
+        ),
+    };
     for Tally { decision, members_for, members, families_for, families, minds } in
         [&verdict.quorum.approve, &verdict.quorum.reject]
     {
@@ -210,17 +257,19 @@ fn counted(verdict: &Verdict) -> String {
         );
     }
     text += &format!("  {} faulty members are tolerated\n", verdict.quorum.tolerated_faults);
-    // Without a decision nothing is for or against it.
+    // Where no decision holds nothing is for or against it.
     let opinions = |heading: &str, all: &[Opinion]| -> String {
         let line = |one: &Opinion| {
             let heading = if heading.is_empty() { word(&one.decision) } else { heading.to_owned() };
             let (member, family) = (safe_line(one.member.as_str()), safe_line(one.family.as_str()));
-            format!("  {heading:<8} {member} ({family}, {:.2}): {}\n", one.confidence, safe_line(&one.reasoning))
+            let cites = cited.iter().filter(|item| item.member == one.member.as_str()).map(citation);
+            let said = safe_line(&one.reasoning);
+            format!("  {heading:<8} {member} ({family}, {:.2}): {said}\n", one.confidence) + &cites.collect::<String>()
         };
         all.iter().map(line).collect()
     };
-    let has_decided = !verdict.support.is_empty();
-    text += &opinions("for", &verdict.support);
+    let has_decided = !verdict.escalates();
+    text += &opinions(if has_decided { "for" } else { "" }, &verdict.support);
     text += &opinions(if has_decided { "against" } else { "" }, &verdict.dissent);
     text += &opinions("abstains", &verdict.abstentions);
     text.extend(verdict.absent.iter().map(|member| format!("  absent   {}\n", safe_line(member.as_str()))));
@@ -232,4 +281,19 @@ fn counted(verdict: &Verdict) -> String {
     );
     text.extend(verdict.concerns.iter().map(|concern| format!("a person decides: {}\n", safe_line(&concern.sentence))));
     text
+}
+
+/// A memory that a vote cites, in a line below the vote.
+fn citation(cited: &CitedItem) -> String {
+    let item: String = safe_line(&cited.item).chars().take(CITED).collect();
+    match (&cited.neuron, &cited.text) {
+        (Some(neuron), Some(text)) => {
+            let text = safe_line(text);
+            let cut: String = text.chars().take(CITED).collect();
+            let more = if cut.len() < text.len() { "…" } else { "" };
+            format!("           cites {item}: {neuron} {cut}{more}\n")
+        }
+        (Some(neuron), None) => format!("           cites {item}: {neuron}, which is gone\n"),
+        (None, _) => format!("           cites {item:?}, which no member was shown\n"),
+    }
 }

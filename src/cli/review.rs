@@ -105,7 +105,7 @@ fn listed(list: &ReviewList) -> String {
     let councils = match list.councils {
         0 => String::new(),
         councils => format!(
-            "{} a person's word: git brain council --list\n",
+            "{} a person's word: git brain council --list --pending\n",
             plural(councils, "council awaits", "councils await")
         ),
     };
@@ -158,6 +158,10 @@ fn told(line: &ReviewLine) -> String {
     let who = match line.reviewers.is_empty() {
         true => String::new(),
         false => format!(", for {}", safe_line(&line.reviewers.join(" or "))),
+    };
+    let who = match line.council.as_str() {
+        "" => who,
+        path => format!("{who}, or the council of {}: git brain council --branch RUN", safe_line(path)),
     };
     let broken = line.broken.as_deref().map(|why| format!("        cannot be read: {}\n", safe_line(why)));
     format!(

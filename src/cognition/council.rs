@@ -15,11 +15,16 @@ use crate::model::capabilities::Capabilities;
 use crate::model::ids::{AgentName, SignalId};
 use crate::model::{Stamp, json as model_json, within};
 
+/// Bytes of a question that its refusal repeats.
+const REFUSED_BYTES: usize = 200;
+
 /// A question that a run puts to its council.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The question.
     pub question: String,
+    /// Why nobody is asked: it is too long to be shown whole, or says nothing.
+    pub fault: Option<String>,
     /// The signal that asks; `None`: stimuli do, or what woke the agent.
     pub signal: Option<SignalId>,
     /// What asks, by its id: the same question asked again by another is another council.
@@ -28,23 +33,40 @@ pub struct Asked {
     pub at: Stamp,
 }
 
+impl Asked {
+    fn new(question: &str, signal: Option<SignalId>, by: String, at: Stamp) -> Self {
+        let (question, most) = (question.trim().to_owned(), limits::COUNCIL_QUESTION_BYTES);
+        let fault = match question.len() {
+            _ if !question.chars().any(char::is_alphanumeric) => Some("the question is empty".to_owned()),
+            bytes if bytes > most => {
+                Some(format!("the question has {bytes} bytes, and a council is asked at most {most}"))
+            }
+            _ => None,
+        };
+        Self { question, fault, signal, by, at }
+    }
+}
+
 /// The questions of a snapshot: each signal asks one, all stimuli together one, and where there are neither the active neurons or raised flags.
 #[must_use]
 pub fn questions(snapshot: &Snapshot) -> Vec<Asked> {
-    let clipped = |text: &str| within(text.trim(), limits::COUNCIL_QUESTION_BYTES).to_owned();
     let mut asked: Vec<Asked> = Vec::new();
     for signal in &snapshot.signals {
         let words = ["question", "query", "text"].iter().find_map(|key| signal.payload.get(key)?.as_str());
-        let question = words.map_or_else(|| model_json::inline(&signal.payload), str::to_owned);
+        let says_its_kind_alone = signal.payload.as_object().is_some_and(|all| all.keys().all(|key| key == "kind"));
+        let question = match words {
+            Some(words) => words.to_owned(),
+            None if says_its_kind_alone => String::new(),
+            None => model_json::inline(&signal.payload),
+        };
         let by = format!("signal {}", signal.id);
-        asked.push(Asked { question: clipped(&question), signal: Some(signal.id.clone()), by, at: signal.created_at });
+        asked.push(Asked::new(&question, Some(signal.id.clone()), by, signal.created_at));
     }
-    let all = |texts: Vec<&str>| clipped(&texts.join("\n"));
     if !snapshot.stimuli.is_empty() {
         let ids: Vec<&str> = snapshot.stimuli.iter().map(|stimulus| stimulus.id.as_str()).collect();
-        let question = all(snapshot.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect());
+        let texts: Vec<&str> = snapshot.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect();
         let at = snapshot.stimuli.iter().map(|stimulus| stimulus.at).max().unwrap_or(snapshot.at);
-        asked.push(Asked { question, signal: None, by: format!("stimuli {}", ids.join(" ")), at });
+        asked.push(Asked::new(&texts.join("\n"), None, format!("stimuli {}", ids.join(" ")), at));
     }
     if asked.is_empty() {
         let is_active = |id| snapshot.active.contains(id);
@@ -53,9 +75,10 @@ pub fn questions(snapshot: &Snapshot) -> Vec<Asked> {
         if texts.is_empty() {
             texts = snapshot.raised.iter().map(|flag| flag.reason.as_str()).collect();
         }
-        asked.push(Asked { question: all(texts), signal: None, by: format!("run {}", snapshot.run), at: snapshot.at });
+        asked.push(Asked::new(&texts.join("\n"), None, format!("run {}", snapshot.run), snapshot.at));
     }
-    asked.retain(|asked| !asked.question.is_empty());
+    // An empty signal is answered, so that it does not wait for ever.
+    asked.retain(|asked| asked.signal.is_some() || !asked.question.is_empty());
     // Stimuli are consumed by this run; signals that are left wake the next one.
     while asked.len() > limits::COUNCILS_PER_RUN {
         let Some(last) = asked.iter().rposition(|asked| asked.signal.is_some()) else { break };
@@ -64,24 +87,26 @@ pub fn questions(snapshot: &Snapshot) -> Vec<Asked> {
     asked
 }
 
-/// The document of verdicts. `others_wait`: whether escalations of earlier councils still wait for a person.
+/// The document of verdicts, and of questions that nobody was asked. `others_wait`: whether escalations of earlier councils still wait for a person.
 #[must_use]
 pub fn document(
     ruled: &[(Asked, CouncilRecord)],
+    refused: &[Asked],
     others_wait: bool,
     snapshot: &Snapshot,
     may: &Capabilities,
 ) -> Document {
     let allows = |operation: &str| may.operations.iter().any(|allowed| allowed == operation);
     let mut ops = Vec::new();
-    for (asked, record) in ruled {
+    let ruled_payloads = ruled.iter().map(|(asked, record)| (asked, payload_of(record)));
+    for (asked, payload) in ruled_payloads.chain(refused.iter().map(|asked| (asked, refusal_of(asked)))) {
         match &asked.signal {
             Some(signal) if allows("acknowledge") => {
-                ops.push(Operation::Acknowledge(Acknowledge { signal: signal.clone(), payload: payload_of(record) }))
+                ops.push(Operation::Acknowledge(Acknowledge { signal: signal.clone(), payload }))
             }
             Some(_) => {}
             None if allows("signal") => {
-                let told = |to: AgentName| Operation::Signal(Send { to, payload: payload_of(record) });
+                let told = |to: AgentName| Operation::Signal(Send { to, payload: payload.clone() });
                 ops.extend(told_to(snapshot, may).into_iter().map(told));
             }
             None => {}
@@ -108,6 +133,12 @@ fn told_to(snapshot: &Snapshot, may: &Capabilities) -> Vec<AgentName> {
         |name: &AgentName| *name != snapshot.agent && snapshot.agents.iter().any(|agent| agent.name == *name);
     let named = may.signals_to.iter().flatten().filter(|name| is_there(name)).cloned();
     named.collect()
+}
+
+/// The answer to a question that nobody was asked.
+fn refusal_of(asked: &Asked) -> Value {
+    let (fault, beginning) = (asked.fault.as_deref().unwrap_or_default(), within(&asked.question, REFUSED_BYTES));
+    json!({"kind": "refused", "question": beginning, "text": format!("no council was asked: {fault}")})
 }
 
 /// A verdict as others read it.

@@ -11,6 +11,8 @@ use super::roles::{ROLE_COUNT, Role, roles};
 use super::verdict::Thresholds;
 use super::vote::{Member, Members, MembersFault};
 use crate::limits;
+use crate::model::json;
+use crate::model::models::KnownMind;
 
 /// The family of the rules of this program: all of them are one.
 pub const REFLEX: &str = "reflex";
@@ -187,18 +189,15 @@ impl CouncilDocument {
         self.members.iter().any(|seat| !matches!(seat.mind, Mind::Reflex { .. }))
     }
 
-    /// Members that can be asked. `family_of` tells the family of a model: `None`: there is no such model; `Some(None)`: its family is not known.
+    /// Members that can be asked. `mind_of` tells what the settings say of a model; `None`: there is no such model.
     ///
     /// # Errors
     /// The first fault.
-    pub fn seated(
-        &self,
-        family_of: impl Fn(&str) -> Option<Option<String>>,
-    ) -> Result<(Members, Vec<Seated>), DocumentFault> {
+    pub fn seated(&self, mind_of: impl Fn(&str) -> Option<KnownMind>) -> Result<(Members, Vec<Seated>), DocumentFault> {
         let usual = roles(self.members.len());
         let mut seated = Vec::new();
         for (seat, usual) in self.members.iter().zip(usual) {
-            let family = family(seat, &family_of)?;
+            let family = family(seat, &mind_of)?;
             let role = role(seat, usual)?;
             let is_key = |key: &str| key.len() == 64 && key.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
             if seat.key.as_ref().is_some_and(|key| !is_key(key)) {
@@ -210,7 +209,7 @@ impl CouncilDocument {
         let members = Members::new(seated.iter().map(|one| one.member.clone()).collect())?;
         let mut minds: BTreeMap<String, &Member> = BTreeMap::new();
         for one in &seated {
-            let first = *minds.entry(substance(&one.mind)).or_insert(&one.member);
+            let first = *minds.entry(substance(&one.mind, &mind_of)).or_insert(&one.member);
             if first.family != one.member.family {
                 return Err(DocumentFault::TwoFamilies {
                     one: first.id.clone(),
@@ -224,16 +223,31 @@ impl CouncilDocument {
     }
 }
 
-/// The part of a mind that two copies have in common.
-fn substance(mind: &Mind) -> String {
-    match mind {
-        Mind::Reflex { .. } => REFLEX.to_owned(),
-        Mind::Model { model } => format!("model {model}"),
-        Mind::Command { argv, .. } => format!("program {}", argv.join(" ")),
+impl Mind {
+    /// The mind as a record of a council names it: `reflex:memories`, `model:opus`, `command:vote`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Reflex { rule } => format!("reflex:{}", json::inline(rule).trim_matches('"')),
+            Self::Model { model } => format!("model:{model}"),
+            Self::Command { argv, .. } => format!("command:{}", argv.join(" ")),
+        }
     }
 }
 
-fn family(seat: &Seat, family_of: &impl Fn(&str) -> Option<Option<String>>) -> Result<Family, DocumentFault> {
+/// The part of a mind that two copies have in common.
+fn substance(mind: &Mind, mind_of: &impl Fn(&str) -> Option<KnownMind>) -> String {
+    match mind {
+        Mind::Reflex { .. } => REFLEX.to_owned(),
+        Mind::Model { model } => format!("model {}", mind_of(model).map_or_else(|| model.clone(), |known| known.mind)),
+        Mind::Command { argv, .. } => program(argv),
+    }
+}
+
+fn program(argv: &[String]) -> String {
+    format!("program {}", argv.join(" "))
+}
+
+fn family(seat: &Seat, mind_of: &impl Fn(&str) -> Option<KnownMind>) -> Result<Family, DocumentFault> {
     let member = || seat.id.clone();
     let claimed = seat.family.clone().filter(|family| !family.as_str().is_empty());
     match &seat.mind {
@@ -242,10 +256,10 @@ fn family(seat: &Seat, family_of: &impl Fn(&str) -> Option<Option<String>>) -> R
             _ => Ok(REFLEX.into()),
         },
         Mind::Model { model } => {
-            let Some(known) = family_of(model) else {
+            let Some(known) = mind_of(model) else {
                 return Err(DocumentFault::Model { member: member(), model: model.clone() });
             };
-            match (claimed, known.map(Family::from)) {
+            match (claimed, known.family.map(Family::from)) {
                 (Some(claimed), Some(family)) if claimed != family => {
                     Err(DocumentFault::Claim { member: member(), claimed, model: model.clone(), family })
                 }
@@ -261,7 +275,7 @@ fn family(seat: &Seat, family_of: &impl Fn(&str) -> Option<Option<String>>) -> R
             if reads.len() > limits::CHILD_PATHS || !reads.iter().all(is_full) {
                 return Err(DocumentFault::Reads(member()));
             }
-            Ok(claimed.unwrap_or_else(|| substance(&seat.mind).into()))
+            Ok(claimed.unwrap_or_else(|| program(argv).into()))
         }
     }
 }
@@ -292,8 +306,11 @@ mod tests {
         let text = format!("{{\"members\": [{members}]}}");
         let document: CouncilDocument = serde_json::from_str(&text).unwrap();
         let known = |model: &str| match model {
-            "opus" => Some(Some("Anthropic".to_owned())),
-            "far" => Some(None),
+            "opus" | "opus-bis" => {
+                Some(KnownMind { family: Some("Anthropic".to_owned()), mind: "opus at h".to_owned() })
+            }
+            "twin" => Some(KnownMind { family: Some("other".to_owned()), mind: "opus at h".to_owned() }),
+            "far" => Some(KnownMind { family: None, mind: "far at h".to_owned() }),
             _ => None,
         };
         match document.seated(known) {
@@ -315,6 +332,13 @@ mod tests {
         let apart = [program("a", "\"family\": \"x\","), program("b", "\"family\": \"y\",")].join(",");
         assert_eq!(fault(&apart), "members a and b are the same mind, and claim the families x and y");
         assert_eq!(fault(&model("", "opus")), "anthropic");
+        let named = |id: &str, name: &str| model("", name).replace("\"m\"", &format!("\"{id}\""));
+        assert_eq!(fault(&[named("a", "opus"), named("b", "opus-bis")].join(",")), "anthropic, anthropic");
+        assert_eq!(
+            fault(&[named("a", "opus"), named("b", "twin")].join(",")),
+            "members a and b are the same mind, and claim the families anthropic and other",
+            "two names for one model at one endpoint"
+        );
         assert!(fault(&model("\"family\": \"openai\",", "opus")).contains("claims the family openai"));
         assert!(fault(&model("", "far")).contains("has no family"));
         assert_eq!(fault(&model("\"family\": \"x\",", "far")), "x");

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use thiserror::Error;
 
-use super::document::CouncilDocument;
+use super::document::{CouncilDocument, Mind, Seated};
 use super::ids::MemberId;
 use super::message::{CHAIR, MessageType, Verifier};
 use super::record::{CastVote, CouncilRecord, SeatRecord};
@@ -23,7 +23,22 @@ pub struct Gate {
     source: String,
     members: Members,
     keys: BTreeMap<MemberId, String>,
+    /// Members that are programs: they sign by themselves where their key is kept nowhere else.
+    programs: BTreeSet<MemberId>,
+    /// The role and the mind of each member, as a record names them.
+    minds: BTreeMap<MemberId, (String, String)>,
     thresholds: Thresholds,
+}
+
+/// How far a council came that did not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Enough members voted under keys of the document: it had its say, and people decide.
+    Whole,
+    /// Too few members voted to decide anything, as where an endpoint was down.
+    TooFew,
+    /// By another document, or under other keys than the document names.
+    Elsewhere,
 }
 
 /// What a council has to be about.
@@ -84,10 +99,14 @@ impl Gate {
     pub fn read(seats: &CouncilSeats) -> Result<Self, GateFault> {
         let wrong = |fault: &dyn std::fmt::Display| GateFault::Document(format!("{}: {fault}", seats.source));
         let document: CouncilDocument = serde_json::from_str(&seats.text).map_err(|error| wrong(&error))?;
-        let seated = document.seated(|model| seats.families.get(model).cloned());
+        let seated = document.seated(|model| seats.models.get(model).cloned());
         let (members, seated) = seated.map_err(|fault| wrong(&fault))?;
+        let is_program = |seat: &&Seated| matches!(seat.mind, Mind::Command { .. });
+        let programs = seated.iter().filter(is_program).map(|seat| seat.member.id.clone()).collect();
+        let minds = seated.iter().map(|seat| (seat.member.id.clone(), (seat.role.name.clone(), seat.mind.name())));
+        let minds = minds.collect();
         let keys = seated.into_iter().filter_map(|seat| Some((seat.member.id, seat.key?))).collect();
-        Ok(Self { source: seats.source.clone(), members, keys, thresholds: document.thresholds })
+        Ok(Self { source: seats.source.clone(), members, keys, programs, minds, thresholds: document.thresholds })
     }
 
     /// The document, `council.json@BLOB`.
@@ -97,18 +116,54 @@ impl Gate {
 
     /// Why no vote of its members can decide on a run: too few of them have keys of their own. `None`: they can.
     pub fn lacks_keys(&self) -> Option<String> {
-        let (keyed, all) = (self.keys.len(), self.members.count());
         let distinct: BTreeSet<&String> = self.keys.values().collect();
-        if distinct.len() < keyed {
+        if distinct.len() < self.keys.len() {
             return Some("two members have one key".to_owned());
         }
-        let families = self.members.iter().filter(|member| self.keys.contains_key(&member.id));
-        let families: BTreeSet<_> = families.map(|member| &member.family).collect();
-        let of = self.members.families().len();
-        let can = 3 * keyed >= 2 * all && families.len() >= 2 && 3 * families.len() >= 2 * of;
-        (!can).then(|| {
-            format!("{keyed} of {all} members and {} of {of} families have a key there, and two thirds of each and two families are needed", families.len())
+        let (keyed, all) = (self.keys.len(), self.members.count());
+        let (families, of) = (self.families_among(|id| self.keys.contains_key(id)), self.members.families().len());
+        (!self.can_decide(|id| self.keys.contains_key(id))).then(|| {
+            format!("{keyed} of {all} members and {families} of {of} families have a key there, and two thirds of each and two families are needed")
         })
+    }
+
+    /// Why its members cannot decide where they are asked: keys of too many lie on another machine. `kept` is the public key that is kept here for a
+    /// member. `None`: they can.
+    pub fn lacks_kept(&self, kept: impl Fn(&MemberId) -> Option<String>) -> Option<String> {
+        let votes = |id: &MemberId| {
+            self.keys.get(id).is_some_and(|key| self.programs.contains(id) || kept(id).as_ref() == Some(key))
+        };
+        let missing: Vec<&str> = self.keys.keys().filter(|id| !votes(id)).map(MemberId::as_str).collect();
+        (!self.can_decide(votes)).then(|| {
+            format!("the keys that the document names for {} are not kept on this machine", missing.join(", "))
+        })
+    }
+
+    /// How far a council about a run came by this document.
+    pub fn asked(&self, record: &CouncilRecord, verifier: &impl Fn(&str, &[u8], &str) -> bool) -> Asked {
+        let is_keyed =
+            |(id, key): (&MemberId, &String)| record.members.iter().any(|seat| seat.id == *id && seat.key == *key);
+        if record.document != self.source || !record.may_decide() || !self.keys.iter().all(is_keyed) {
+            return Asked::Elsewhere;
+        }
+        let has_voted = |id: &MemberId| {
+            let Some(key) = self.keys.get(id) else { return false };
+            let verifier = Key { key, is_signed: verifier };
+            record.votes.iter().any(|cast| cast.opening.vote.member == *id && is_its_own(cast, record, &verifier))
+        };
+        if self.can_decide(has_voted) { Asked::Whole } else { Asked::TooFew }
+    }
+
+    fn families_among(&self, votes: impl Fn(&MemberId) -> bool) -> usize {
+        let families = self.members.iter().filter(|member| votes(&member.id)).map(|member| &member.family);
+        families.collect::<BTreeSet<_>>().len()
+    }
+
+    /// Whether members that vote are enough to decide: two thirds of members and families, and two families.
+    fn can_decide(&self, votes: impl Fn(&MemberId) -> bool) -> bool {
+        let (members, all) = (self.members.iter().filter(|member| votes(&member.id)).count(), self.members.count());
+        let (families, of) = (self.families_among(votes), self.members.families().len());
+        3 * members >= 2 * all && families >= 2 && 3 * families >= 2 * of
     }
 
     /// The decision that a record carries.
@@ -136,7 +191,9 @@ impl Gate {
         }
         let is_same = |(member, seat): (&super::vote::Member, &SeatRecord)| {
             let key = self.keys.get(&member.id);
-            member.id == seat.id && member.family == seat.family && key.is_none_or(|key| *key == seat.key)
+            let is_mind =
+                self.minds.get(&member.id).is_some_and(|(role, mind)| *role == seat.role && *mind == seat.mind);
+            member.id == seat.id && member.family == seat.family && key.is_none_or(|key| *key == seat.key) && is_mind
         };
         if self.members.count() != record.members.len() || !self.members.iter().zip(&record.members).all(is_same) {
             return Err(GateFault::OtherMembers(self.source.clone()));

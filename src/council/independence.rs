@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{MemberId, rounded};
-use super::rules::SHRINKAGE;
+use super::rules::{SHRINKAGE, USUAL};
 use super::vote::{Decision, Members};
 
 /// A past question: its votes and its known outcome.
@@ -42,7 +42,7 @@ impl Correlations {
         let ids: Vec<&MemberId> = members.iter().map(|member| &member.id).collect();
         for (place, one) in ids.iter().enumerate() {
             for other in &ids[place + 1..] {
-                let correlation = shrunk_phi(&joint_errors(one, other, history));
+                let correlation = shrunk_correlation(&joint_errors(one, other, history));
                 // A pair without a correlation counts as 0.
                 if correlation != 0.0 {
                     correlations.set(one, other, correlation);
@@ -92,18 +92,33 @@ fn joint_errors(one: &MemberId, other: &MemberId, history: &[PastQuestion]) -> J
     joint
 }
 
-/// The phi coefficient (Pearson's correlation of two yes-or-no values) times m / (m + 10), m being the shared questions.
+/// The correlation of errors times m / (m + 10), m being the shared questions.
+///
+/// With x and y 1 for an error and 0 for none, over the shared questions: `Σ (x − μ)(y − ν) / √(Σ (x − μ)² · Σ (y − ν)²)`, where μ and ν are the
+/// members' own shares of errors, but no more than [`USUAL`]. Up to that share this is the phi coefficient, Pearson's correlation of two yes-or-no
+/// values. Above it errors are no noise of a sound mind, in the sense of Condorcet's jury (1785), and count as shared where both make them: two
+/// members that err on every question have 1, where phi is undefined. Members without any error have 0: right answers in common say nothing
+/// about errors.
 ///
 /// The factor pulls a correlation of few questions toward 0, as a credibility weight does (Bühlmann 1967): 10 questions count half, 90 count
-/// nine tenths. Where a member never or always erred phi is undefined, and 0 is returned.
-fn shrunk_phi(joint: &JointErrors) -> f64 {
+/// nine tenths.
+fn shrunk_correlation(joint: &JointErrors) -> f64 {
     let [both, first, second, neither] = [joint.both, joint.first, joint.second, joint.neither].map(f64::from);
-    let margins = (both + first) * (second + neither) * (both + second) * (first + neither);
-    if margins == 0.0 {
+    let shared = both + first + second + neither;
+    let usual = |errors: f64| (errors / shared.max(1.0)).min(USUAL);
+    let (one, other) = (usual(both + first), usual(both + second));
+    let (err, not) = (|mean: f64| 1.0 - mean, |mean: f64| -mean);
+    let common = both * err(one) * err(other)
+        + first * err(one) * not(other)
+        + second * not(one) * err(other)
+        + neither * not(one) * not(other);
+    let spread = |errors: f64, mean: f64| errors * err(mean).powi(2) + (shared - errors) * mean.powi(2);
+    let spreads = spread(both + first, one) * spread(both + second, other);
+    // A member without errors.
+    if spreads <= 0.0 {
         return 0.0;
     }
-    let shared = both + first + second + neither;
-    rounded((both * neither - first * second) / margins.sqrt() * shared / (shared + SHRINKAGE))
+    rounded(common / spreads.sqrt() * shared / (shared + SHRINKAGE))
 }
 
 #[cfg(test)]
@@ -112,7 +127,7 @@ mod tests {
     use super::*;
 
     fn phi(both: u32, first: u32, second: u32, neither: u32) -> f64 {
-        shrunk_phi(&JointErrors { both, first, second, neither })
+        shrunk_correlation(&JointErrors { both, first, second, neither })
     }
 
     #[test]
@@ -127,9 +142,22 @@ mod tests {
 
     #[test]
     fn independence_of_members_without_errors_is_unknown() {
-        assert_eq!(phi(0, 0, 0, 50), 0.0);
+        assert_eq!(phi(0, 0, 0, 50), 0.0, "all right together says nothing about errors");
         assert_eq!(phi(0, 10, 0, 40), 0.0);
         assert_eq!(phi(0, 0, 0, 0), 0.0);
+    }
+
+    #[test]
+    fn independence_counts_errors_on_every_question_as_shared() {
+        // m / (m + 10): the correlation itself is 1.
+        assert_eq!(phi(1, 0, 0, 0), 0.090909);
+        assert_eq!(phi(5, 0, 0, 0), 0.333333);
+        assert_eq!(phi(100, 0, 0, 0), 0.909091);
+        assert_eq!(phi(5, 0, 0, 1), 0.375, "one right answer in common takes nothing away");
+        // One always errs, the other on 8 of 10: (.5 · .3) / √(.25 · .25) = .6, times 10 / 20.
+        assert_eq!(phi(8, 2, 0, 0), 0.3);
+        // One always errs, and the other as a sound mind does.
+        assert_eq!(phi(3, 7, 0, 0), 0.0);
     }
 
     #[test]

@@ -20,12 +20,13 @@
 //! | 4 | `verdict`, `escalation` | all below |
 //! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal`, `reflex` | 2, 1 |
 //! | 2 | `vote`, `message`, `independence`, `roles` | 1 |
-//! | 1 | `ids`, `likeness`, `digest`, `rules` | `limits`, `model` and `text` alone |
+//! | 1 | `ids`, `likeness`, `digest`, `rules`, `question`, `against` | `limits`, `model` and `text` alone |
 //!
 //! **Architecture Invariant:** no files, clock, network or randomness. Times, nonces and signatures come in as data.
 //!
 //! Source: seed `alaya.md`, section 3 (AI Sangha), as mended by the decisions on phase 2.
 
+mod against;
 pub(crate) mod digest;
 pub mod diversity;
 pub mod document;
@@ -37,6 +38,7 @@ pub mod independence;
 pub mod likeness;
 pub mod message;
 pub mod printed;
+pub mod question;
 pub mod quorum;
 pub mod record;
 pub mod reflex;

@@ -70,8 +70,8 @@ pub struct CouncilRecord {
     /// The commit of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Of a council that may decide on the run: the digest of question, run, commit and document, which is a part of the thread that members
-    /// sign. Empty: it gives advice.
+    /// The digest of question, run, commit and document, which is a part of the thread that members sign: [`Self::binding`] of a council that may
+    /// decide on the run, [`Self::advice`] of others. Empty: a record of an older version, whose votes are bound to no question.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub binds: String,
     /// The document of the members and its blob, `council.json@BLOB`; empty: the three rules of git-brain.
@@ -99,19 +99,29 @@ impl CouncilRecord {
         if binds.is_empty() { council.as_str().into() } else { format!("{council}.{binds}").into() }
     }
 
+    /// The digest of the subject of votes that decide on no run.
+    pub fn advice(question: &str, run: Option<&RunId>, commit: Option<&str>, document: &str) -> String {
+        let (run, commit) = (run.map_or("", RunId::as_str), commit.unwrap_or_default());
+        let fields = [question.as_bytes(), run.as_bytes(), commit.as_bytes(), document.as_bytes()];
+        sha256_hex(&canonical("alaya council advice 1", &fields))
+    }
+
     /// The digest of what the votes on a run are about.
     pub fn binding(question: &str, run: &RunId, commit: &str, document: &str) -> String {
         let fields = [question.as_bytes(), run.as_str().as_bytes(), commit.as_bytes(), document.as_bytes()];
         sha256_hex(&canonical("alaya council question 1", &fields))
     }
 
+    /// Whether its votes may decide on the run that it is about.
+    pub fn may_decide(&self) -> bool {
+        let (Some(run), Some(commit)) = (&self.run, &self.commit) else { return false };
+        !self.binds.is_empty() && self.binds == Self::binding(&self.question, run, commit, &self.document)
+    }
+
     /// Whether the digest is that of question, run, commit and document; also where there is none.
     fn is_bound(&self) -> bool {
-        match (&self.run, &self.commit) {
-            _ if self.binds.is_empty() => true,
-            (Some(run), Some(commit)) => self.binds == Self::binding(&self.question, run, commit, &self.document),
-            _ => false,
-        }
+        let advice = || Self::advice(&self.question, self.run.as_ref(), self.commit.as_deref(), &self.document);
+        self.binds.is_empty() || self.may_decide() || self.binds == advice()
     }
 
     /// The folder of a council and what people said of it.
@@ -484,6 +494,31 @@ mod tests {
             assert!(CouncilRecord::decode(&other.encode(), path).is_err(), "{at}");
         }
         assert!(CouncilRecord::decode(&record.encode(), "councils/x/council.json").is_err());
+    }
+
+    #[test]
+    fn record_of_votes_put_under_another_question_is_none() {
+        let mut record = record("AAR");
+        record.binds = CouncilRecord::advice(&record.question, None, None, "");
+        let thread = CouncilRecord::thread_of(&record.council, &record.binds);
+        for cast in &mut record.votes {
+            cast.opening.thread_id = thread.clone();
+            cast.seal = Seal::of(&thread, &cast.opening.vote, &cast.opening.nonce);
+            cast.message.thread_id = thread.clone();
+            cast.message.content = serde_json::to_string(&cast.seal).unwrap();
+        }
+        assert_eq!(CouncilRecord::decode(&record.encode(), &record.path()).unwrap(), record);
+        assert!(!record.may_decide());
+        record.question = "coffee?".to_owned();
+        record.verdict.question = record.question.clone();
+        record.id = CouncilRecord::id_of(&record.council, &record.question);
+        let fault =
+            |record: &CouncilRecord| CouncilRecord::decode(&record.encode(), &record.path()).unwrap_err().to_string();
+        assert!(fault(&record).contains("does not follow from question"), "{}", fault(&record));
+        for binds in [CouncilRecord::advice("coffee?", None, None, ""), String::new()] {
+            record.binds = binds;
+            assert!(fault(&record).contains("is not the vote that its member sealed"), "{}", fault(&record));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::against::is_against;
 use super::ids::rounded;
 use super::rules::{ABOUT, GOOD_OUTCOME, POOR_OUTCOME, SURE_OF_NOTHING};
 use super::vote::{Decision, Reply};
@@ -44,20 +45,6 @@ pub struct PastOutcome {
     pub value: f64,
 }
 
-/// Words of negation, failure and refusal; a Japanese one counts wherever it stands.
-const AGAINST: &str = "not no never none nothing without cannot non pas jamais aucun aucune rien sans ne \
-                       fail failed fails failing failure broke broken breaks lost loss wrong bad worse danger dangerous risky outage crash crashed \
-                       regret rejected forbidden harmful échec échoué panne cassé perdu faux mauvais dangereux interdit";
-const AGAINST_JAPANESE: [&str; 8] = ["ない", "ません", "失敗", "危険", "障害", "壊れ", "禁止", "だめ"];
-
-/// Whether a text has a word against something.
-fn is_against(text: &str) -> bool {
-    let words = text::words(text);
-    let is_listed = |key: &str| AGAINST.split_whitespace().any(|word| word == key) || key.ends_with("n't");
-    words.iter().any(|word| is_listed(&word.key) || is_listed(&word.surface.to_lowercase()))
-        || AGAINST_JAPANESE.iter().any(|word| text.contains(word))
-}
-
 fn stems(text: &str) -> BTreeSet<String> {
     text::words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
 }
@@ -82,22 +69,23 @@ pub fn reply(rule: Rule, question: &str, memories: &[Shown], outcomes: &[PastOut
                 std::cmp::Ordering::Less => Decision::Reject,
                 std::cmp::Ordering::Equal => Decision::Abstain,
             };
-            let told = format!("Memories for it among those shown: {s}, against it: {c}");
+            let told =
+                format!("Memories for it among those shown: {}, against it: {}", items(&support), items(&against));
             of(decision, (s.max(c), s.min(c)), told, support.iter().chain(&against))
         }
         Rule::Caution => {
-            let trusted: Vec<&&Shown> = support.iter().filter(|memory| memory.is_trusted).collect();
+            let trusted: Vec<&Shown> = support.iter().copied().filter(|memory| memory.is_trusted).collect();
             let strange = support.len() - trusted.len();
             if !against.is_empty() {
-                let told = format!("Memories against it among those shown: {}. Caution needs no more", against.len());
+                let told = format!("Memories against it among those shown: {}. Caution needs no more", items(&against));
                 return of(Decision::Reject, (against.len(), trusted.len()), told, against.iter());
             }
             let decision = if trusted.len() >= 2 { Decision::Approve } else { Decision::Abstain };
             let told = format!(
                 "Memories against it: none. For it: {} of a trusted origin, and {strange} of others, which do not count",
-                trusted.len()
+                items(&trusted)
             );
-            of(decision, (trusted.len(), 0), told, trusted.into_iter())
+            of(decision, (trusted.len(), 0), told, trusted.iter())
         }
         Rule::Outcomes => {
             let values: Vec<f64> =
@@ -122,6 +110,12 @@ pub fn reply(rule: Rule, question: &str, memories: &[Shown], outcomes: &[PastOut
             of(decision, counts, told, [].iter())
         }
     }
+}
+
+/// The number of memories, and which of those shown they are: `2 (0, 3)`.
+fn items(memories: &[&Shown]) -> String {
+    let numbers: Vec<String> = memories.iter().map(|memory| memory.number.to_string()).collect();
+    if numbers.is_empty() { "none".to_owned() } else { format!("{} ({})", numbers.len(), numbers.join(", ")) }
 }
 
 /// A reply. Its confidence is `(s + 1) / (s + c + 2)`, s being the cases for the decision and c those against it (Laplace's rule of succession).
@@ -164,6 +158,7 @@ mod tests {
         let weighed = vote(Rule::Memories);
         assert_eq!((weighed.decision, weighed.confidence), (Decision::Approve, 0.6));
         assert_eq!(weighed.evidence, ["0", "1", "2"]);
+        assert_eq!(weighed.reasoning, "Memories for it among those shown: 2 (0, 1), against it: 1 (2).");
         assert_eq!(vote(Rule::Caution).decision, Decision::Reject);
         assert_eq!(vote(Rule::Outcomes).decision, Decision::Abstain);
         let denied = reply(Rule::Memories, "Never rebuild the index at night?", &memories, &[]);

@@ -12,6 +12,10 @@ pub const ALIKE: f64 = 0.9;
 /// Shared questions at which a measured correlation counts half. Ten: phi of ten pairs has a standard error of about .3.
 pub const SHRINKAGE: f64 = 10.0;
 
+/// The highest share of errors that passes for a sound mind's own. One half: Condorcet's jury theorem (1785) asks of jurors that they be right
+/// more often than a coin.
+pub const USUAL: f64 = 0.5;
+
 /// One of so many items of evidence is shown to every voter: enough for a common ground, too few to make contexts equal.
 pub const SHARED_EVERY: usize = 3;
 

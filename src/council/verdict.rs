@@ -186,7 +186,9 @@ fn settle(
     let failures = shared_failures(votes);
     let decision = if failures.is_empty() { quorum.decision() } else { Decision::Abstain };
     let diversity = diversity(votes);
-    let is_diverse = diversity >= thresholds.diversity;
+    // Who abstains gives no reason for or against, and so makes two copies no more diverse.
+    let taken: Vec<Vote> = votes.iter().filter(|vote| vote.decision != Decision::Abstain).cloned().collect();
+    let is_diverse = diversity.min(self::diversity(&taken)) >= thresholds.diversity;
     let penalty = if is_diverse || decision == Decision::Abstain { 0.0 } else { thresholds.penalty };
     // `max` of NaN and 0 is 0, which escalates.
     let confidence = rounded((confidence_of(decision, votes) - penalty).max(0.0));

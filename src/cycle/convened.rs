@@ -30,6 +30,7 @@ impl Spawn {
         if asked.is_empty() {
             return Err(CycleError::refused(format!("nothing asks the council of {}", self.job.agent)));
         }
+        let (refused, asked): (Vec<Asked>, Vec<Asked>) = asked.into_iter().partition(|asked| asked.fault.is_some());
         let mut ruled = Vec::new();
         for asked in asked {
             let record = self.ruled(&cycle, &asked, members, timeout_s)?;
@@ -46,9 +47,9 @@ impl Spawn {
         let ids: Vec<&str> = ruled.iter().map(|(_, record)| record.id.as_str()).collect();
         // Only who would lower a flag has to know.
         let is_raised = may.flags.iter().flatten().next().is_some_and(|flag| snapshot.flags.contains(flag));
-        let waits = |council: &Council| council.state() == "pending" && !ids.contains(&council.record.id.as_str());
-        let others_wait = is_raised && cycle.councils()?.iter().any(waits);
-        let document = document(&ruled, others_wait, &snapshot, &may);
+        let waits = |council: &Council| !ids.contains(&council.record.id.as_str());
+        let others_wait = is_raised && cycle.pending_councils()?.iter().any(waits);
+        let document = document(&ruled, &refused, others_wait, &snapshot, &may);
         let Some(draft) = self.draft(document, seen)? else { return Ok(None) };
         let applied = draft.apply(&store, shared)?;
         draft.settle(&applied, &store, shared, true).map(Some)

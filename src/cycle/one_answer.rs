@@ -10,7 +10,7 @@ use super::budget::Payer;
 use super::models::Models;
 use super::models::{broken_off, is_the_answers_fault, room_of};
 use super::{Cycle, CycleError, Member};
-use crate::cognition::exchange::{Form, Message, Request};
+use crate::cognition::exchange::{Form, Message, Reply, Request};
 use crate::cognition::llm;
 use crate::model::ids::{AgentName, StimulusId};
 use crate::model::json::JsonError;
@@ -58,18 +58,19 @@ impl Cycle {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
         let models = Models::new(Arc::clone(&self.shared))?;
-        let answer = runtime.block_on(answer_of(&models, wanted, &mut read));
+        let answer = runtime.block_on(answer_of(&models, wanted, &mut read, &mut |_| ()));
         // A name that is still being looked up must not hold back the answer.
         runtime.shutdown_background();
         answer
     }
 }
 
-/// Asks a model, and reads its answer, for callers that ask several at once.
+/// Asks a model, and reads its answer, for callers that ask several at once. `paid` hears of each exchange.
 pub(super) async fn answer_of<T>(
     models: &Models,
     wanted: Wanted<'_>,
     read: &mut impl FnMut(&str) -> Result<T, CycleError>,
+    paid: &mut impl FnMut(&Reply),
 ) -> Result<T, CycleError> {
     let payer = Payer::new(wanted.agent, wanted.roots);
     let mut request = Request {
@@ -85,6 +86,7 @@ pub(super) async fn answer_of<T>(
             Ok(reply) => reply,
             Err(exhausted) => return Err(CycleError::Exhausted(exhausted.to_string())),
         };
+        paid(&reply);
         if let Some(why) = &reply.broken_off {
             return Err(broken_off(wanted.agent, why));
         }

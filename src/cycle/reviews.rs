@@ -139,7 +139,7 @@ impl Cycle {
             let seats = CouncilSeats {
                 source: format!("{path}@{}", file.blob),
                 text: String::from_utf8_lossy(&bytes).into_owned(),
-                families: models.map(|(name, model)| (name.clone(), model.family.clone())).collect(),
+                models: models.map(|(name, model)| (name.clone(), model.as_mind())).collect(),
             };
             settings.review.seats.insert(path, seats);
         }
@@ -504,6 +504,9 @@ impl Cycle {
             }
             notes.extend(self.keep_words_back(there)?);
             let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(notes) };
+            if let Some(why) = self.stay_here(remote, ours, there)? {
+                return Ok(vec![why]);
+            }
             match self.store.push_reviews(remote, there, ours)? {
                 PushOutcome::Done => return Ok(notes),
                 PushOutcome::Modified => match self.reviews_blocked(remote, there)? {
@@ -512,14 +515,7 @@ impl Cycle {
                 },
                 PushOutcome::Refused(why) => {
                     let why = why.lines().next().unwrap_or_default().to_owned();
-                    let way = match self.judge_reviews(ours, there)?.is_empty() {
-                        true => String::new(),
-                        false => format!(
-                            "; `git brain sync {} --without-refused` goes on without those that are refused",
-                            remote.name
-                        ),
-                    };
-                    return Ok(vec![format!("reviews stay here, {} does not take them: {why}{way}", remote.name)]);
+                    return Ok(vec![format!("reviews stay here, {} does not take them: {why}", remote.name)]);
                 }
             }
         }

@@ -30,8 +30,15 @@ pub const COUNCIL_DOCUMENT_BYTES: usize = 256 << 10;
 pub const COUNCIL_REPLIES: usize = 16;
 /// Councils that a page shows at once: each is a card for a person to read.
 pub const COUNCILS_SHOWN: usize = 20;
+/// Councils that wait for a person which the status of a client names: each costs the client's context a line.
+pub const COUNCILS_TOLD: usize = 5;
+/// Earlier councils on the same question that an answer names: the newest says where it stands.
+pub const COUNCILS_EARLIER: usize = 3;
 /// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
+/// Milliseconds after which `git brain run` asks a council about a run again of which too few members voted: an endpoint that is down for longer
+/// costs one record an hour.
+pub const COUNCIL_AGAIN_MS: i64 = 60 * 60 * 1000;
 /// Councils that one run of an agent holds at most: each may ask several models. Signals beyond them are answered by the next run.
 pub const COUNCILS_PER_RUN: usize = 4;
 /// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.

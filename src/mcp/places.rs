@@ -36,7 +36,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
             .with_description("Memories for a question")
             .with_mime_type(JSON),
         ResourceTemplate::new(format!("{READ}{{id}}"), "read")
-            .with_description("A neuron, run, stimulus or commit")
+            .with_description("A neuron, run, stimulus, council or commit")
             .with_mime_type(JSON),
     ]
 }

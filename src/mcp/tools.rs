@@ -53,7 +53,7 @@ impl Call {
                 "Store facts, decisions, preferences or lessons, one self-contained sentence per text. Duplicates and secrets are not stored."
             }
             Self::Read => {
-                "Read a neuron, run, stimulus or commit by id or citation; `why` lists the runs that made a neuron. \
+                "Read a neuron, run, stimulus, council or commit by id or citation; `why` lists the runs that made a neuron. \
                  Id `delta` explains the operations for `propose`; that of a question (`status`) shows it with the form of its answer."
             }
             Self::Propose => {

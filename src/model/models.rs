@@ -77,6 +77,15 @@ fn yes() -> bool {
     true
 }
 
+/// A model as a council counts it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownMind {
+    /// Its family; `None`: not known.
+    pub family: Option<String>,
+    /// Its substance: two models with the same one are one mind.
+    pub mind: String,
+}
+
 /// Providers whose protocol is spoken.
 pub const PROVIDERS: [&str; 6] = ["anthropic", "openai", "openai-responses", "gemini", "deepseek", "ollama"];
 
@@ -86,6 +95,33 @@ impl Model {
     pub fn of(provider: &str, model: &str) -> Self {
         let bare = serde_json::json!({"provider": provider, "model": model});
         serde_json::from_value(bare).expect("invariant: all other fields have defaults")
+    }
+
+    /// The model as a council counts it. Whatever `[models.NAME]` calls it, the same model of the same server is the same mind.
+    #[must_use]
+    pub fn as_mind(&self) -> KnownMind {
+        let own = match self.provider.as_str() {
+            "anthropic" => "api.anthropic.com",
+            "gemini" => "generativelanguage.googleapis.com",
+            "deepseek" => "api.deepseek.com",
+            "ollama" => "127.0.0.1:11434",
+            _ => "api.openai.com",
+        };
+        let base = self.base_url.as_deref().unwrap_or(own).trim().to_lowercase();
+        let (scheme, rest) = base.split_once("://").unwrap_or(("https", &base));
+        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let default = if scheme == "http" { ":80" } else { ":443" };
+        let host = host.strip_suffix(default).unwrap_or(host).trim_end_matches('.');
+        let host = match host.split_once(':') {
+            Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+            _ if host == "localhost" => "127.0.0.1".to_owned(),
+            _ => host.replace("[::1]", "127.0.0.1"),
+        };
+        // Ollama's names may leave `:latest` out.
+        let model = self.model.trim().to_lowercase();
+        let mind = format!("{} at {host}", model.strip_suffix(":latest").unwrap_or(&model));
+        KnownMind { family: self.family.clone(), mind }
     }
 
     /// What an exchange costs: one call, its tokens, and their price rounded up.
@@ -134,6 +170,25 @@ mod tests {
         assert_eq!(model.cost(1000, 10), Cost { turns: 1, tokens: 1010, micros: 3150 });
         assert_eq!(Model { price_in: 1, ..Model::of("openai", "m") }.cost(1, 0).micros, 1);
         assert_eq!(Model { price_in: u64::MAX, ..model }.cost(u64::MAX, 1).micros, u64::MAX);
+    }
+
+    #[test]
+    fn one_model_of_one_server_is_one_mind_by_whatever_name() {
+        let mind = |provider: &str, base: Option<&str>, model: &str| {
+            Model { base_url: base.map(str::to_owned), ..Model::of(provider, model) }.as_mind().mind
+        };
+        let same = [
+            ("openai", "http://127.0.0.1:11434/v1", "qwen3"),
+            ("openai", "http://localhost:11434/v1/", "Qwen3"),
+            ("openai-responses", "http://LOCALHOST:11434", "qwen3:latest"),
+            ("ollama", "http://[::1]:11434", "qwen3 "),
+        ];
+        for (provider, base, model) in same {
+            assert_eq!(mind(provider, Some(base), model), mind("ollama", None, "qwen3"), "{provider} {base} {model}");
+        }
+        assert_eq!(mind("openai", None, "m"), mind("openai", Some("https://api.openai.com:443/v1"), "m"));
+        assert_ne!(mind("openai", None, "m"), mind("openai", None, "n"));
+        assert_ne!(mind("openai", None, "m"), mind("openai", Some("https://h.example/v1"), "m"));
     }
 
     #[test]

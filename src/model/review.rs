@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::capabilities::OPERATIONS;
+use super::models::KnownMind;
 use crate::limits;
 
 /// `[review]`: which runs wait for a person.
@@ -32,8 +33,8 @@ pub struct CouncilSeats {
     pub source: String,
     /// Its text.
     pub text: String,
-    /// The families of the models of that state's settings; `None`: not known.
-    pub families: BTreeMap<String, Option<String>>,
+    /// The models of that state's settings.
+    pub models: BTreeMap<String, KnownMind>,
 }
 
 /// `[[review.rule]]`: a run that fits all conditions is held, or lands. A condition that is left out fits every run.

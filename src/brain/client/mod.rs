@@ -178,6 +178,11 @@ impl Desk {
         if status.inhibition.on {
             notes.push("the cycle is braked: no agent starts by itself".to_owned());
         }
+        let councils = brain.pending_councils()?;
+        let named = councils
+            .iter()
+            .map(|council| format!("council {} awaits a person's answer: {}", council.id, council.question));
+        notes.extend(named.take(limits::COUNCILS_TOLD));
         let reviews = status.pending.iter().filter(|(_, held)| *held).count();
         Ok(ClientStatus {
             brain: brain.folder(),

@@ -72,6 +72,9 @@ impl Desk {
     }
 }
 
+/// Digits of the id of a council: a shorter name is the beginning of a commit.
+const COUNCIL_ID: usize = 12;
+
 impl Brain {
     /// The operations that a client's deltas may use, an example each.
     fn syntax_for(&self, client: &Client) -> Result<String, BrainError> {
@@ -98,6 +101,10 @@ impl Brain {
             && let Some(view) = self.neuron_view(id, Some(at))?
         {
             return Ok(("neuron".to_owned(), if why { reasons(&view) } else { neuron(&view) }));
+        }
+        if id.len() == COUNCIL_ID && self.is_council(id)? {
+            let council = self.council_of(id)?;
+            return Ok(("council".to_owned(), council.in_words()));
         }
         let is_commit = (4..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_commit && let Some(view) = self.commit_view(id)? {

@@ -29,13 +29,19 @@ pub struct Council {
     /// List councils, newest first.
     #[arg(long)]
     pub list: bool,
+    /// List only those that wait for a person.
+    #[arg(long, requires = "list")]
+    pub pending: bool,
+    /// List only those whose question, or a person's reason, has all these words.
+    #[arg(long, value_name = "WORDS", requires = "list")]
+    pub about: Option<String>,
     /// Councils to list.
     #[arg(short = 'n', value_name = "N", default_value_t = 20, requires = "list", value_parser = clap::value_parser!(u32).range(1..))]
     pub number: u32,
     /// Print the public keys of members that are kept on this machine, for `key` in the document of members.
     #[arg(long)]
     pub keys: bool,
-    /// Show a council with its members, votes and closings.
+    /// Show a council with its members, its votes and the memories that they cite, and closings.
     #[arg(long, value_name = "ID")]
     pub show: Option<String>,
     /// Say how the decision of a council turned out: right or wrong. Errors that members share count against them later.

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::run::Grounds;
 use super::signing::Signing;
 use super::{Door, Fault, Judge};
+use crate::cycle::council::{DOCUMENT as COUNCIL_DOCUMENT, FOLDER as COUNCIL_FOLDER};
 use crate::cycle::policy::secrets_of;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
@@ -54,6 +55,9 @@ impl Cycle {
             let said = (
                 store.file(commit.tree, layout::SETTINGS)?.map(|file| file.blob),
                 store.folder(commit.tree, layout::AGENTS)?,
+                // Councils that decide are a part of what main says.
+                store.file(commit.tree, COUNCIL_DOCUMENT)?.map(|file| file.blob),
+                store.folder(commit.tree, COUNCIL_FOLDER)?,
             );
             if last != Some(said) {
                 // Settings that cannot be read are a fault already, and no ground for anything.

@@ -10,8 +10,10 @@ use crate::council::vote::Decision;
 use crate::cycle::CycleError;
 use crate::cycle::reviews::{WRITTEN_ONCE, is_of_reviewer};
 use crate::limits;
+use crate::model::Settings;
 use crate::model::ids::RunId;
 use crate::model::json;
+use crate::model::models::KnownMind;
 use crate::model::review::Review;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{BlobId, Commit, CommitId};
@@ -66,9 +68,13 @@ impl Auditor<'_> {
                     // Of one who had an older main; it counts no more, and what landed by it would be found by itself.
                     let (rule, others) = match self.might_decide_before(&review) {
                         true => (Rule::ReviewLate, "main names others since"),
+                        false if review.council.is_some() => {
+                            (Rule::ReviewForged, "its council does not decide so by main")
+                        }
                         false => (Rule::ReviewForged, "main names others as reviewers"),
                     };
-                    let message = format!("is a decision of {}, and {others}", review.address());
+                    let by = if review.council.is_some() { &review.via } else { review.address() };
+                    let message = format!("is a decision of {by}, and {others}");
                     found.push(Finding::new(rule, commit.id, message).at(&path, 1).of_run(&review.run));
                 }
                 decided.insert(review.run);
@@ -111,12 +117,25 @@ impl Auditor<'_> {
 
     fn lets_decide(&self, review: &ReviewRecord, from: i64, until: i64, is_asked: fn(&Review) -> bool) -> bool {
         let eras = self.historian.eras_between(from, until);
+        let decides = |settings: &Review, by: &dyn Fn(Option<&str>) -> bool| {
+            let rules = settings.rule.iter().map(|rule| Some(rule.name.as_str()));
+            std::iter::once(None).chain(rules).any(by)
+        };
+        // A council decides by the votes of its members, whoever asked it.
+        if let Some(council) = &review.council {
+            return eras.iter().filter_map(|era| self.settings_with_councils(era.commit)).any(|settings| {
+                let is_by = |rule: Option<&str>| self.cycle.is_by_council(review, council, &settings.review, rule);
+                is_asked(&settings.review) && decides(&settings.review, &|rule| is_by(rule).unwrap_or(false))
+            });
+        }
         let settings = eras.iter().filter_map(|era| self.historian.settings(era));
         let mut asked = settings.filter(|settings| is_asked(&settings.review));
-        asked.any(|settings| {
-            let rules = settings.review.rule.iter().map(|rule| Some(rule.name.as_str()));
-            std::iter::once(None).chain(rules).any(|rule| is_of_reviewer(review, &settings.review, rule))
-        })
+        asked.any(|settings| decides(&settings.review, &|rule| is_of_reviewer(review, &settings.review, rule)))
+    }
+
+    /// The settings of a commit of main, with the documents of its councils.
+    fn settings_with_councils(&self, main: CommitId) -> Option<Settings> {
+        self.cycle.settings_in(self.cycle.store.tree_of(main).ok()?).ok()
     }
 
     /// Why the members of a council are not those of the document that it names.
@@ -150,9 +169,9 @@ impl Auditor<'_> {
             }
         };
         // A model's family is said by settings of then.
-        let Ok((members, _)) = document.seated(|model| {
+        let Ok((members, seats)) = document.seated(|model| {
             let seat = council.members.iter().find(|seat| seat.mind == format!("model:{model}"));
-            Some(seat.map(|seat| seat.family.to_string()))
+            Some(KnownMind { family: seat.map(|seat| seat.family.to_string()), mind: model.to_owned() })
         }) else {
             return Ok(Some("has members that its document does not seat".to_owned()));
         };
@@ -160,10 +179,15 @@ impl Auditor<'_> {
             council.members.iter().map(|seat| (seat.id.as_str(), seat.family.as_str())).collect();
         let of: BTreeMap<&str, &str> =
             members.iter().map(|member| (member.id.as_str(), member.family.as_str())).collect();
-        Ok((is != of || is.len() != council.members.len()).then(|| {
+        if is != of || is.len() != council.members.len() {
             let names = |of: &BTreeMap<&str, &str>| of.keys().copied().collect::<Vec<_>>().join(", ");
-            format!("has the members {}, and its document {}", names(&is), names(&of))
-        }))
+            return Ok(Some(format!("has the members {}, and its document {}", names(&is), names(&of))));
+        }
+        let other = seats.iter().find(|seat| {
+            let its = council.members.iter().find(|member| member.id == seat.member.id);
+            its.is_some_and(|its| its.mind != seat.mind.name() || its.role != seat.role.name)
+        });
+        Ok(other.map(|seat| format!("has another mind or role for {} than its document", seat.member.id)))
     }
 
     /// Two people that decided otherwise on one run.

@@ -1,12 +1,15 @@
 //! A message that a council answers: its verdict with reasons and dissent, and the record of it.
 
+use std::collections::BTreeMap;
+
 use super::talk::Talk;
 use super::{ChainNode, ChatAnswer, ChatEvent};
 use crate::cognition::chain::{Mode, Why};
 use crate::cognition::exchange::Usage;
-use crate::council::record::CouncilRecord;
+use crate::council::ids::MemberId;
+use crate::council::record::{CouncilRecord, SeatRecord};
 use crate::cycle::CycleError;
-use crate::cycle::council::Convened;
+use crate::cycle::council::{Convened, Earlier, Spent};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::policy::HUMAN;
 use crate::limits;
@@ -31,9 +34,11 @@ impl Talk<'_, '_> {
             )));
         }
         let cycle = self.cycle;
+        let mut notes = cycle.council_notes(&self.message, None)?;
+        notes.extend(cycle.earlier_councils(&self.message)?.iter().map(Earlier::sentence));
         let person = AgentName::parse(HUMAN).expect("invariant: a name");
         let newest = cycle.newest_run(self.tip)?;
-        let record = cycle.hold_council(&Convened {
+        let (record, spent) = cycle.hold_paid_council(&Convened {
             council: cycle.new_run_id(&person, self.tip, newest.as_ref(), &[b"council", self.message.as_bytes()], 0)?,
             question: &self.message,
             document: None,
@@ -53,12 +58,15 @@ impl Talk<'_, '_> {
                 self.tools.shown(&neuron);
             }
         }
-        let chain = members(&record);
-        for ChainNode { node, model, turns, .. } in &chain {
-            let (node, model) = (node.clone(), model.clone());
+        let chain = members(&record, &spent);
+        let voted = record.members.iter().filter(|seat| has_voted(&record, seat));
+        for (seat, ChainNode { node, model, turns, duration_ms, .. }) in voted.zip(&chain) {
+            let (node, model, turns, duration_ms) = (node.clone(), model.clone(), *turns, *duration_ms);
+            let usage = spent.get(&seat.id).map_or_else(Usage::default, |spent| spent.usage);
+            let price = cycle.shared.policy.settings.models.get(&model).filter(|_| turns > 0);
+            let cost = price.map_or(0, |price| price.cost(usage.input, usage.output).micros);
             self.say(ChatEvent::StepBegins { node: node.clone(), model: model.clone() });
-            let (turns, usage) = (*turns, Usage::default());
-            self.say(ChatEvent::StepEnds { node, model, turns, duration_ms: 0, usage, cost: 0, stopped: None });
+            self.say(ChatEvent::StepEnds { node, model, turns, duration_ms, usage, cost, stopped: None });
         }
         for refused in &record.verdict.refused {
             let (node, why) = (refused.member.to_string(), refused.reason.clone());
@@ -74,17 +82,19 @@ impl Talk<'_, '_> {
             citations: Vec::new(),
             by: STEP.to_owned(),
             said: record.reasonings_of_models().join("\n"),
-            notes: Vec::new(),
+            notes,
         })
     }
 }
 
+fn has_voted(record: &CouncilRecord, seat: &SeatRecord) -> bool {
+    record.votes.iter().any(|cast| cast.opening.vote.member == seat.id)
+}
+
 /// Members that voted, as steps.
-fn members(record: &CouncilRecord) -> Vec<ChainNode> {
-    let voted = |seat: &&crate::council::record::SeatRecord| {
-        record.votes.iter().any(|cast| cast.opening.vote.member == seat.id)
-    };
-    let node = |seat: &crate::council::record::SeatRecord| {
+fn members(record: &CouncilRecord, spent: &BTreeMap<MemberId, Spent>) -> Vec<ChainNode> {
+    let node = |seat: &SeatRecord| {
+        let spent = spent.get(&seat.id).copied().unwrap_or_default();
         let (kind, named) = seat.mind.split_once(':').unwrap_or((&seat.mind, ""));
         let is_model = kind == "model";
         // The arguments of a program are no name.
@@ -92,10 +102,10 @@ fn members(record: &CouncilRecord) -> Vec<ChainNode> {
         ChainNode {
             node: seat.id.to_string().split_whitespace().collect::<Vec<_>>().join("-"),
             model: model.to_owned(),
-            turns: u32::from(is_model),
+            turns: spent.turns,
             tools_used: Vec::new(),
-            duration_ms: 0,
+            duration_ms: spent.duration_ms,
         }
     };
-    record.members.iter().filter(voted).map(node).collect()
+    record.members.iter().filter(|seat| has_voted(record, seat)).map(node).collect()
 }

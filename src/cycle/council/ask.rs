@@ -1,12 +1,13 @@
 //! One member, asked: a rule, a model of the settings, or a program.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Deserializer, Value, json};
 
 use super::Material;
-use crate::cognition::exchange::{Form, Message, Voice};
+use crate::cognition::exchange::{Form, Message, Reply as ModelReply, Usage, Voice};
 use crate::council::document::{Mind, Seated};
 use crate::council::ids::{MemberId, ThreadId};
 use crate::council::message::{AgentMessage, CHAIR, MessageFault};
@@ -29,12 +30,26 @@ const REASONING: usize = 1000;
 /// The longest item of evidence that a model is asked for, characters.
 const CITATION: usize = 40;
 
+/// Characters that are kept of an answer that is no vote.
+const SAID: usize = 160;
+
 /// What a member said.
 pub(super) enum Said {
     /// A vote, from a mind that this program asked.
     Plain(Reply),
     /// A message that a program signed itself.
     Signed(AgentMessage),
+}
+
+/// The exchanges of one member that is a model.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Calls.
+    pub turns: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// From the question to the vote, milliseconds.
+    pub duration_ms: u64,
 }
 
 /// What all members are asked.
@@ -49,6 +64,8 @@ pub(super) struct Wants<'a> {
     pub document: &'a str,
     /// Members whose key is kept here.
     pub kept: BTreeSet<MemberId>,
+    /// The exchanges of models so far.
+    pub spent: &'a RefCell<BTreeMap<MemberId, Spent>>,
 }
 
 impl Cycle {
@@ -97,12 +114,19 @@ impl Cycle {
         };
         let mut read = |text: &str| {
             let reply: Reply = serde_json::from_str(text)
-                .map_err(|error| CycleError::refused(format!("the answer is no vote: {error}")))?;
+                .map_err(|error| CycleError::refused(format!("the answer is no vote: {error}; {}", beginning(text))))?;
             let checked = reply.clone().into_vote(&seat.member).check(wants.members);
             checked.map_err(|fault| CycleError::refused(fault.to_string()))?;
             Ok(reply)
         };
-        let asked = answer_of(models, wanted, &mut read);
+        let mut paid = |reply: &ModelReply| {
+            let mut spent = wants.spent.borrow_mut();
+            let of = spent.entry(seat.member.id.clone()).or_default();
+            of.turns += 1;
+            of.usage.input = of.usage.input.saturating_add(reply.usage.input);
+            of.usage.output = of.usage.output.saturating_add(reply.usage.output);
+        };
+        let asked = answer_of(models, wanted, &mut read, &mut paid);
         match tokio::time::timeout(Duration::from_millis(wants.timeout_ms), asked).await {
             Err(_) => Err(format!("it did not answer within {} ms", wants.timeout_ms)),
             Ok(Err(error)) => Err(error.to_string()),
@@ -148,7 +172,8 @@ impl Cycle {
             match value {
                 Ok(value) => said.push(self.vote_in(value, seat, is_kept)),
                 Err(error) => {
-                    said.push(Err(format!("its output is no JSON: {error}")));
+                    let text = String::from_utf8_lossy(output);
+                    said.push(Err(format!("its output is no JSON: {error}; {}", beginning(&text))));
                     break;
                 }
             }
@@ -174,7 +199,9 @@ impl Cycle {
         if seat.key.is_some() && !is_kept {
             return Err(MessageFault::Unsigned(id.clone()).to_string());
         }
-        let reply: Reply = serde_json::from_value(value).map_err(|error| format!("its output is no vote: {error}"))?;
+        let said = value.to_string();
+        let reply: Reply = serde_json::from_value(value)
+            .map_err(|error| format!("its output is no vote: {error}; {}", beginning(&said)))?;
         Ok(Said::Plain(self.clean_reply(reply)))
     }
 
@@ -183,6 +210,14 @@ impl Cycle {
         let clean = |text: String| self.shared.secrets.redact(&text).into_owned();
         Reply { reasoning: clean(reply.reasoning), evidence: reply.evidence.into_iter().map(clean).collect(), ..reply }
     }
+}
+
+/// The beginning of an answer that is no vote, for the reason of its refusal.
+fn beginning(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let begun: String = words.chars().take(SAID).collect();
+    let more = if begun.len() < words.len() { "…" } else { "" };
+    format!("it said: {begun}{more}")
 }
 
 /// The standard input of a program.

@@ -1,11 +1,14 @@
 //! Councils that decide on runs: the question about a run, which follows from its commit alone, and whether a decision that cites a council is
 //! its own.
 
+use std::collections::BTreeMap;
+
 use super::outlines::CouncilOutline;
-use crate::council::gate::{Gate, GateFault, Subject};
+use crate::council::gate::{Asked, Gate, GateFault, Subject};
 use crate::council::record::{Council, CouncilRecord};
 use crate::council::vote::Decision;
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviewing::WaitingRun;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -16,6 +19,15 @@ use crate::review::record::COUNCIL_SAYS;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
 use crate::world::is_signed;
+
+/// Councils that were asked about a run before.
+#[derive(Clone, Debug)]
+pub struct AskedBefore {
+    /// The one that had its say: the first that decided, else the first that left the run to people.
+    pub stands: Option<Council>,
+    /// When one was asked last of which too few members voted, milliseconds since 1970.
+    pub tried_ms: Option<i64>,
+}
 
 /// The question about a run, and words that memories are recalled by.
 #[derive(Clone, Debug)]
@@ -104,6 +116,46 @@ impl Cycle {
             outline.is_bound && outline.run.as_ref() == Some(run) && outline.commit.as_deref() == Some(&commit)
         };
         self.councils_of(outlines.iter().filter(is_its))
+    }
+
+    /// Councils of a document that were asked about a waiting run before.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn asked_before(
+        &self,
+        waiting: &WaitingRun,
+        gate: &Gate,
+        settings: &Review,
+        rule: Option<&str>,
+    ) -> Result<AskedBefore, CycleError> {
+        let mut before = AskedBefore { stands: None, tried_ms: None };
+        for council in self.councils_on(&waiting.run, &waiting.commit.id)? {
+            match gate.asked(&council.record, &is_signed) {
+                Asked::Elsewhere => {}
+                Asked::TooFew => before.tried_ms = before.tried_ms.max(Some(council.record.at_ms)),
+                Asked::Whole => {
+                    let decides = self.decision_of(&council.record, settings, rule)?.is_ok();
+                    if decides || before.stands.is_none() {
+                        before.stands = Some(council);
+                    }
+                    if decides {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(before)
+    }
+
+    /// Why the members that a gate names cannot decide when they are asked on this machine; `None`: they can.
+    ///
+    /// # Errors
+    /// The document cannot be read; no key can be made.
+    pub fn lacks_kept_keys(&self, gate: &Gate, path: &str) -> Result<Option<String>, CycleError> {
+        let kept: BTreeMap<String, String> =
+            self.kept_keys(Some(path))?.into_iter().map(|key| (key.member, key.kept)).collect();
+        Ok(gate.lacks_kept(|id| kept.get(id.as_str()).cloned()))
     }
 
     /// What a council has decided on the run that it is about, by the council that those settings name for a rule.

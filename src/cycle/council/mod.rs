@@ -11,6 +11,7 @@ mod ask;
 mod gate;
 mod outlines;
 mod records;
+mod standing;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -34,9 +35,14 @@ use crate::council::vote::{Decision, Members, Refused, Reply};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json as model_json;
+use crate::model::models::Model;
 use crate::store::CommitId;
 use crate::world::{MemberKey, Trust, is_signed};
 use ask::{Said, Wants};
+
+pub use ask::Spent;
+pub use outlines::CouncilOutline;
+pub use standing::{Earlier, Settled};
 
 /// The document of a council that nobody names.
 pub const DOCUMENT: &str = "council.json";
@@ -195,23 +201,36 @@ impl Cycle {
     /// The document cannot be read, is not trusted or names no council (2, 3, 5); no key or no randomness. A member that fails is absent, with the
     /// reason in the verdict.
     pub fn hold_council(&self, convened: &Convened<'_>) -> Result<CouncilRecord, CycleError> {
+        self.hold_paid_council(convened).map(|(record, _)| record)
+    }
+
+    /// The same, with the exchanges of its models.
+    ///
+    /// # Errors
+    /// As [`Cycle::hold_council`].
+    pub(super) fn hold_paid_council(
+        &self,
+        convened: &Convened<'_>,
+    ) -> Result<(CouncilRecord, BTreeMap<MemberId, Spent>), CycleError> {
+        let spent = RefCell::new(BTreeMap::new());
         let found = self.council_document(convened.document)?;
         let source = found.as_ref().map_or(String::new(), |found| format!("{}@{}", found.path, found.blob));
         let place = found.as_ref().map_or(DOCUMENT, |found| found.path.as_str()).to_owned();
         let document = found.map_or_else(CouncilDocument::of_reflexes, |found| found.document);
         let settings = &self.shared.policy.settings;
         let (members, seats) = document
-            .seated(|model| settings.models.get(model).map(|model| model.family.clone()))
+            .seated(|model| settings.models.get(model).map(Model::as_mind))
             .map_err(|fault| CycleError::usage(format!("{place}: {fault}")))?;
         let keys = self.council_keys(&seats)?;
         let past = self.past_councils()?;
         let material = self.material(convened, seats.len(), &past)?;
         let history: Vec<_> = past.iter().filter_map(Council::past).collect();
-        let binds = match &convened.run {
-            Some((run, commit)) if convened.binds => {
-                CouncilRecord::binding(convened.question, run, &commit.to_string(), &source)
+        let (run, commit) = convened.run.as_ref().map(|(run, commit)| (run, commit.to_string())).unzip();
+        let binds = match (run, &commit) {
+            (Some(run), Some(commit)) if convened.binds => {
+                CouncilRecord::binding(convened.question, run, commit, &source)
             }
-            _ => String::new(),
+            _ => CouncilRecord::advice(convened.question, run, commit.as_deref(), &source),
         };
         let thread = CouncilRecord::thread_of(&convened.council, &binds);
         let world = &self.shared.world;
@@ -234,12 +253,16 @@ impl Cycle {
             run: convened.run.as_ref().filter(|_| convened.binds).map(|(run, commit)| (run, commit.to_string())),
             document: &source,
             kept: keys.own.keys().cloned().collect(),
+            spent: &spent,
         };
         let models = Models::new(Arc::clone(&self.shared))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| CycleError::Busy(format!("cannot start a thread: {e}")))?;
         let taken = runtime.block_on(join_all(seats.iter().enumerate().map(async |(place, seat)| {
+            let begun_ms = world.now_ms();
             let said = self.ask_member(&models, &wants, place, seat).await;
+            let took_ms = u64::try_from(world.now_ms() - begun_ms).unwrap_or(0);
+            spent.borrow_mut().entry(seat.member.id.clone()).or_default().duration_ms = took_ms;
             said.into_iter().try_for_each(|said| desk.borrow_mut().take(self, seat, said))
         })));
         // A name that is still being looked up must not hold back the verdict.
@@ -260,7 +283,7 @@ impl Cycle {
         let mut verdict = decide(convened.question, &members, &opened.votes, &history, &document.thresholds);
         verdict.refused.extend(refused);
         let has_counted = |one: &CastVote| opened.votes.contains(&one.opening.vote);
-        Ok(CouncilRecord {
+        let record = CouncilRecord {
             id: CouncilRecord::id_of(&convened.council, convened.question),
             council: convened.council.clone(),
             question: convened.question.to_owned(),
@@ -274,7 +297,8 @@ impl Cycle {
             evidence: material.ids,
             votes: cast.into_iter().filter(has_counted).collect(),
             verdict,
-        })
+        };
+        Ok((record, spent.take()))
     }
 
     /// Keys of members as they are kept here, made when first needed: what the document of members can name.
@@ -414,6 +438,10 @@ impl Desk<'_> {
 
     /// The reply in a message that a program signed itself.
     fn opened(&mut self, cycle: &Cycle, seat: &Seated, message: &AgentMessage, now_ms: i64) -> Result<Reply, String> {
+        // A secret was taken out of the output, so that the signature fits no longer.
+        if message.content.contains("[redacted:") {
+            return Err("the message holds a secret, and is signed with it".to_owned());
+        }
         self.inbox.take(message, now_ms, self.keys).map_err(|fault| fault.to_string())?;
         if message.sender_id != seat.member.id {
             return Err(format!("the message is of {}, and not of this member", message.sender_id));
@@ -421,11 +449,19 @@ impl Desk<'_> {
         if message.message_type != MessageType::VoteSubmit {
             return Err("the message is no VOTE_SUBMIT".to_owned());
         }
+        if message.recipient_id.as_str() != CHAIR || !message.parent_message_id.as_str().is_empty() {
+            return Err(format!("a vote is sent to {CHAIR}, as an answer to no other message"));
+        }
         if cycle.shared.secrets.redact(&message.content) != message.content {
             return Err("the message holds a secret, and is signed with it".to_owned());
         }
-        serde_json::from_str(&message.content)
-            .map_err(|error| format!("the content of the message is no vote: {error}"))
+        let content: serde_json::Value = serde_json::from_str(&message.content)
+            .map_err(|error| format!("the content of the message is no JSON: {error}"))?;
+        let claimed = content.get("member").and_then(serde_json::Value::as_str);
+        if let Some(claimed) = claimed.filter(|claimed| *claimed != seat.member.id.as_str()) {
+            return Err(format!("its vote claims the member {claimed:?}, and it is {:?}", seat.member.id.as_str()));
+        }
+        serde_json::from_value(content).map_err(|error| format!("the content of the message is no vote: {error}"))
     }
 }
 
@@ -437,16 +473,11 @@ fn no_document(main: &crate::store::Branch, path: &str) -> CycleError {
 }
 
 fn seat_record(seat: &Seated, keys: &Keys) -> SeatRecord {
-    let mind = match &seat.mind {
-        Mind::Reflex { rule } => format!("reflex:{}", model_json::inline(rule).trim_matches('"')),
-        Mind::Model { model } => format!("model:{model}"),
-        Mind::Command { argv, .. } => format!("command:{}", argv.join(" ")),
-    };
     SeatRecord {
         id: seat.member.id.clone(),
         family: seat.member.family.clone(),
         role: seat.role.name.clone(),
-        mind,
+        mind: seat.mind.name(),
         key: keys.public.get(&seat.member.id).cloned().unwrap_or_default(),
     }
 }

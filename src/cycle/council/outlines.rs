@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::council::question::topic;
 use crate::council::record::{COUNCILS, Council, CouncilRecord};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
@@ -28,6 +29,8 @@ pub struct CouncilOutline {
     pub is_bound: bool,
     /// Whether it left its decision to a person.
     pub escalates: bool,
+    /// The topic of its question.
+    pub topic: String,
 }
 
 impl Cycle {
@@ -49,10 +52,11 @@ impl Cycle {
                 None => match CouncilRecord::decode(&self.store.read_file(file, &path)?, &path) {
                     Ok(record) => CouncilOutline {
                         blob,
+                        is_bound: record.may_decide(),
+                        topic: if record.run.is_some() { String::new() } else { topic(&record.question) },
                         id: record.id,
                         run: record.run,
                         commit: record.commit,
-                        is_bound: !record.binds.is_empty(),
                         escalates: record.verdict.escalates(),
                         council: record.council,
                     },
@@ -81,11 +85,17 @@ impl Cycle {
         Ok(councils)
     }
 
-    /// Councils that wait for a person's word, oldest first. What a council left open of a run is decided where runs are.
+    /// Councils that wait for a person's word, oldest first: of a question that was asked again, the newest. What a council left open of a run is decided where runs are.
     pub fn pending_councils(&self) -> Result<Vec<Council>, CycleError> {
         let outlines = self.council_outlines()?;
         let mut pending = self.councils_of(outlines.iter().filter(|outline| outline.escalates && !outline.is_bound))?;
         pending.retain(|council| council.state() == "pending");
-        Ok(pending)
+        let mut waiting = Vec::new();
+        for council in pending {
+            if self.waits_no_more(&council, &outlines)?.is_none() {
+                waiting.push(council);
+            }
+        }
+        Ok(waiting)
     }
 }

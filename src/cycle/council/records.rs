@@ -174,11 +174,15 @@ impl Cycle {
     }
 
     /// Keeps what a person said of a council.
-    pub fn keep_closing(&self, id: &str, closing: &Closing) -> Result<(), CycleError> {
+    pub fn keep_closing(&self, record: &CouncilRecord, closing: &Closing) -> Result<(), CycleError> {
+        let id = &record.id;
         let subject = format!("{} council {id}", closing.word.as_str());
         let trailers =
-            vec![("Council".to_owned(), id.to_owned()), ("Verdict".to_owned(), closing.word.as_str().to_owned())];
-        self.add_decision(closing.path(), closing.encode(), (subject, closing.why.clone(), trailers))
+            vec![("Council".to_owned(), id.clone()), ("Verdict".to_owned(), closing.word.as_str().to_owned())];
+        let question = record.question.lines().next().unwrap_or_default();
+        let body =
+            [question, &closing.why].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+        self.add_decision(closing.path(), closing.encode(), (subject, body, trailers))
     }
 
     /// The fault of a file of councils in a commit of decisions that comes in; `None`: it may come in.

@@ -70,6 +70,28 @@ impl Cycle {
         }))
     }
 
+    /// Why decisions stay here: no other machine would take them, and at the remote they were in the way of all later ones. `None`: they may go.
+    pub(in crate::cycle) fn stay_here(
+        &self,
+        remote: &Remote,
+        ours: CommitId,
+        there: Option<CommitId>,
+    ) -> Result<Option<String>, CycleError> {
+        let known: Vec<CommitId> = there.into_iter().collect();
+        let since = self.store.requires_signatures()?.then(|| self.store.signed_since()).transpose()?;
+        for id in self.store.commits_beyond(ours, &known)? {
+            if let Some((path, why)) = self.faults_of_decision(id, since.as_ref())?.into_iter().next() {
+                let place = if path.is_empty() { id.to_string() } else { path };
+                return Ok(Some(format!(
+                    "reviews stay here, no machine would take them: {place} {why}; \
+                     `git brain sync {} --without-refused` goes on without those that are refused",
+                    remote.name
+                )));
+            }
+        }
+        Ok(None)
+    }
+
     /// Puts upon the decisions of a remote, `there`, what it lacks of those here and may take; what it would refuse, and all that lies upon that, was
     /// in the way of every later one. The decisions as they were are kept as a rescue ref. Notes on what is left out; none where all is good.
     pub(super) fn leave_decisions_out(

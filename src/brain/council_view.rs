@@ -1,0 +1,67 @@
+//! A council as a person looks at it: where it stands, and the memories that its votes cite.
+
+use super::council::{CitedItem, CouncilReport};
+use super::{Brain, BrainError};
+use crate::council::record::{Council, CouncilRecord};
+use crate::cycle::council::{CouncilOutline, Settled};
+use crate::cycle::network::TreeNetwork;
+use crate::model::ids::NeuronId;
+
+/// The number of an item of evidence as voters write it: `3`, `[3]`, `item 3`.
+fn number_of(item: &str) -> Option<usize> {
+    item.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
+}
+
+impl Brain {
+    /// The report of a council, with the memories that its votes cite.
+    pub(super) fn council_view(&self, council: Council, dry_run: bool) -> Result<CouncilReport, BrainError> {
+        let cited = self.cited_in(&council.record)?;
+        let outlines = self.cycle.council_outlines()?;
+        Ok(CouncilReport { cited, ..self.council_line(council, &outlines, dry_run)? })
+    }
+
+    /// The report of a council as a list has it. `outlines` are those of all councils.
+    pub(super) fn council_line(
+        &self,
+        council: Council,
+        outlines: &[CouncilOutline],
+        dry_run: bool,
+    ) -> Result<CouncilReport, BrainError> {
+        let settled = self.cycle.waits_no_more(&council, outlines)?;
+        let mut report = CouncilReport::of(council, dry_run);
+        match settled {
+            Some(Settled::AskedAgain(id)) => (report.state, report.superseded_by) = ("superseded", Some(id)),
+            Some(Settled::ByRun) => report.state = "settled",
+            None => {}
+        }
+        Ok(report)
+    }
+
+    fn cited_in(&self, record: &CouncilRecord) -> Result<Vec<CitedItem>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(store.need_tip(store.wake())?)?);
+        let mut cited = Vec::new();
+        for cast in &record.votes {
+            let vote = &cast.opening.vote;
+            for item in &vote.evidence {
+                let neuron = number_of(item).and_then(|number| record.evidence.get(number));
+                let id = neuron.and_then(|id| NeuronId::parse(id).ok());
+                let text = id.map(|id| network.neuron(&id)).transpose()?.flatten().map(|neuron| neuron.concept.clone());
+                let (member, item, neuron) = (vote.member.to_string(), item.clone(), neuron.cloned());
+                cited.push(CitedItem { member, item, neuron, text });
+            }
+        }
+        Ok(cited)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_of;
+
+    #[test]
+    fn number_of_an_item_is_read_as_voters_write_it() {
+        assert_eq!(["3", "[3]", "item 3", "#12."].map(number_of), [Some(3), Some(3), Some(3), Some(12)]);
+        assert_eq!(["", "the note", "1 and 2"].map(number_of), [None, None, None]);
+    }
+}

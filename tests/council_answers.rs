@@ -1,0 +1,216 @@
+//! Answers of `council` as a person reads them: which way the votes went, what they cite, when it was, and what was asked before.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+fn program(id: &str, family: &str, vote: &Value) -> Value {
+    let script = format!("cat >/dev/null; echo '{vote}'");
+    json!({"id": id, "family": family, "mind": {"kind": "command", "argv": ["/bin/sh", "-c", script]}})
+}
+
+fn vote(decision: &str, confidence: f64, why: &str, evidence: &[&str]) -> Value {
+    json!({"decision": decision, "confidence": confidence, "reasoning": why, "evidence": evidence})
+}
+
+fn seated(members: &[Value]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    commit(&sandbox, "council.json", &json!({"members": members}).to_string());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox
+}
+
+fn commit(sandbox: &Sandbox, path: &str, text: &str) {
+    let file = sandbox.dir().join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, text).unwrap();
+    sandbox.git(&["add", path]);
+    sandbox.git(&["commit", "-qm", "members"]);
+}
+
+fn unsure_no() -> Vec<Value> {
+    vec![
+        program("a", "x", &vote("reject", 0.4, "The rule stays, says Nina.", &["0"])),
+        program("b", "y", &vote("reject", 0.45, "Nobody is there to repair it until Monday.", &["999", "the note"])),
+        program("c", "z", &vote("reject", 0.5, "Last time it took the whole weekend.", &[])),
+    ]
+}
+
+#[test]
+fn council_that_leaves_a_no_to_a_person_says_that_the_votes_said_no() {
+    let sandbox = seated(&unsure_no());
+    let said = sandbox.brain(&["council", "Shall we deploy on Friday?"]).exits(1).out;
+    assert!(said.starts_with("abstain, a person decides"), "{said}");
+    assert!(said.contains("The votes: 3 of 3 members say no."), "{said}");
+    assert!(said.contains("answers yes") && said.contains("answers no") && said.contains("final"), "{said}");
+    let listed = sandbox.brain(&["council", "--list"]).exits(0).out;
+    assert!(listed.contains("pending") && listed.contains("abstain (3 of 3 members say no)"), "{listed}");
+    let report = sandbox.json(&["council", "--list"])["councils"][0].clone();
+    assert_eq!((&report["decision"], &report["votes"]), (&json!("abstain"), &json!("3 of 3 members say no")));
+    let closed = sandbox.brain(&["approve", report["id"].as_str().unwrap(), "--dry-run"]).exits(0).out;
+    assert!(closed.contains("is approved, the answer is yes") && closed.contains("3 of 3 members say no"), "{closed}");
+}
+
+#[test]
+fn council_in_the_chat_calls_a_no_by_its_name() {
+    let sandbox = seated(&unsure_no());
+    let said = sandbox.brain(&["chat", "--mode", "council", "Shall we deploy on Friday?"]).exits(0).out;
+    assert!(said.contains("Its votes: 3 of 3 members say no."), "{said}");
+    assert!(said.contains("- No: a (x, 0.40): The rule stays") && !said.contains("- For"), "{said}");
+    assert!(said.contains("answers yes") && said.contains("answers no"), "{said}");
+}
+
+#[test]
+fn council_shows_the_memories_that_its_votes_cite_and_marks_those_that_nobody_was_shown() {
+    let sandbox = seated(&unsure_no());
+    sandbox.brain(&["feed", "Deploys on Friday took the site down twice."]).exits(0);
+    let report = sandbox.brain(&["--json", "council", "Shall we deploy on Friday?"]).exits(1).document();
+    let cited = report["cited"].as_array().unwrap();
+    assert_eq!(cited.len(), 3, "{report:#}");
+    assert_eq!(cited[0]["text"], "Deploys on Friday took the site down twice.", "{report:#}");
+    assert_eq!(cited[0]["neuron"], report["evidence"][0]);
+    assert_eq!((&cited[1]["item"], &cited[1]["neuron"]), (&json!("999"), &Value::Null));
+    let shown = sandbox.brain(&["council", "--show", report["id"].as_str().unwrap()]).exits(0).out;
+    assert!(shown.contains("cites 0: ") && shown.contains("took the site down twice"), "{shown}");
+    assert!(shown.contains("cites \"999\", which no member was shown"), "{shown}");
+    // The rules name the memories that they count.
+    let rules = Sandbox::new();
+    rules.brain(&["feed", "Deploys on Friday took the site down twice."]).exits(0);
+    let said = rules.brain(&["council", "Shall we deploy on Friday?"]).exits(1).out;
+    assert!(said.contains("Memories for it among those shown: 1 (0)") && said.contains("cites 0: "), "{said}");
+}
+
+#[test]
+fn council_asked_again_names_the_earlier_answer_and_takes_the_place_of_one_that_waits() {
+    let sandbox = seated(&unsure_no());
+    let ask = |question: &str| sandbox.brain(&["--json", "council", question]).exits(1).document();
+    let id = |report: &Value| report["id"].as_str().unwrap().to_owned();
+    let first = ask("Shall we deploy on Friday?");
+    let second = ask("shall we deploy on friday");
+    assert_eq!(second["earlier"][0]["id"], first["id"], "{second:#}");
+    assert_eq!(sandbox.json(&["council", "--show", &id(&first)])["state"], "superseded");
+    let refused = sandbox.brain(&["approve", &id(&first)]).exits(3);
+    assert!(refused.err.contains(&format!("asked again, by council {}", id(&second))), "{refused}");
+    assert_eq!(sandbox.json(&["review"])["councils"], 1);
+    sandbox.brain(&["reject", &id(&second), "--why", "the rule stays"]).exits(0);
+    let log = sandbox.git(&["log", "-1", "--format=%B", "refs/brain/reviews"]);
+    assert!(log.contains("shall we deploy on friday") && log.contains("the rule stays"), "{log}");
+    let third = sandbox.brain(&["council", "Shall we deploy on Friday?"]).exits(1).out;
+    assert!(third.contains(&format!("council {} on the same question was rejected on ", id(&second))), "{third}");
+    assert!(third.contains("the rule stays"), "{third}");
+}
+
+#[test]
+fn council_list_has_days_and_is_searched() {
+    let sandbox = seated(&unsure_no());
+    let friday = sandbox.brain(&["--json", "council", "Shall we deploy on Friday?"]).exits(1).document();
+    sandbox.brain(&["--json", "council", "Shall the hall be painted?"]).exits(1);
+    sandbox.brain(&["reject", friday["id"].as_str().unwrap(), "--why", "Nina is away"]).exits(0);
+    let listed = sandbox.brain(&["council", "--list"]).exits(0).out;
+    let is_dated =
+        |line: &str| line.split_whitespace().nth(1).is_some_and(|day| day.len() == 10 && day.starts_with("20"));
+    assert!(listed.lines().all(is_dated), "{listed}");
+    let ids =
+        |args: &[&str]| sandbox.json(&[&["council", "--list"], args].concat())["councils"].as_array().unwrap().len();
+    assert_eq!(
+        [ids(&[]), ids(&["--pending"]), ids(&["--about", "NINA friday"]), ids(&["--about", "nothing"])],
+        [2, 1, 1, 0]
+    );
+    let shown = sandbox.brain(&["council", "--show", friday["id"].as_str().unwrap()]).exits(0).out;
+    assert!(shown.contains("asked by") && shown.matches(" on 20").count() >= 2, "{shown}");
+    // The beginning of an id is enough.
+    let begun = &friday["id"].as_str().unwrap()[..6];
+    assert_eq!(sandbox.json(&["council", "--show", begun])["id"], friday["id"]);
+    let again = sandbox.brain(&["approve", begun]).exits(3);
+    assert!(again.err.contains("was rejected by"), "{again}");
+}
+
+#[test]
+fn council_says_that_a_document_is_not_committed_and_that_a_question_is_no_question_of_yes_or_no() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.dir().join("council.json"), json!({"members": unsure_no()}).to_string()).unwrap();
+    let said = sandbox.brain(&["council", "Which provider is cheaper?"]).exits(1).out;
+    assert!(said.contains("council.json lies in the work tree and is not committed on main"), "{said}");
+    assert!(said.contains("members answer yes or no, and \"which\" asks for something else"), "{said}");
+    sandbox.git(&["add", "council.json"]);
+    sandbox.git(&["commit", "-qm", "members"]);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let said = sandbox.brain(&["council", "Shall we deploy?"]).exits(1).out;
+    assert!(!said.contains("work tree") && !said.contains("asks for something else"), "{said}");
+}
+
+#[test]
+fn council_keeps_the_beginning_of_an_answer_that_is_no_vote() {
+    let mut members = unsure_no();
+    members[0] = program("a", "x", &json!({"answer": "I would rather wait for Nina"}));
+    let report = seated(&members).brain(&["--json", "council", "Shall we deploy?"]).exits(1).document();
+    assert!(report["verdict"]["refused"].to_string().contains("I would rather wait for Nina"), "{report:#}");
+}
+
+#[test]
+fn council_whose_members_erred_together_every_time_leaves_the_next_question_to_a_person() {
+    let sandbox = seated(&[
+        program("a", "x", &vote("approve", 0.9, "The harbour is ready.", &[])),
+        program("b", "y", &vote("approve", 0.8, "Everybody is there, and it costs nothing.", &[])),
+    ]);
+    for harbour in 1..=3 {
+        let question = format!("Shall harbour {harbour} get a drill?");
+        let report = sandbox.brain(&["--json", "council", &question, "--dry-run"]).document();
+        if harbour == 1 {
+            assert_eq!(report["decision"], "approve", "{report:#}");
+        }
+        let report = sandbox.brain(&["--json", "council", &question]).document();
+        let id = report["id"].as_str().unwrap();
+        if report["state"] == "pending" {
+            sandbox.brain(&["approve", id]).exits(0);
+        }
+        sandbox.brain(&["council", "--outcome", id, "wrong"]).exits(0);
+    }
+    let next = sandbox.brain(&["--json", "council", "Shall harbour 9 get a drill?"]).exits(1).document();
+    assert_eq!(next["verdict"]["concerns"][0]["kind"], "too_few_minds", "{next:#}");
+    // A clone that does not know that past counts the same votes, and takes the record.
+    assert_eq!(sandbox.brain(&["check"]).exits(0).code, 0);
+}
+
+#[test]
+fn council_takes_one_model_of_one_server_under_two_names_for_one_mind() {
+    let sandbox = Sandbox::new();
+    let model = |name: &str, family: &str, base: &str| {
+        format!("[models.{name}]\nprovider = \"openai\"\nmodel = \"m\"\nfamily = \"{family}\"\nbase_url = \"{base}\"\n")
+    };
+    let models = model("one", "f1", "http://127.0.0.1:9/v1") + &model("two", "f2", "http://localhost:9/v1/");
+    commit(&sandbox, "brain.toml", &models);
+    let member = |id: &str| json!({"id": id, "mind": {"kind": "model", "model": id}});
+    commit(&sandbox, "council.json", &json!({"members": [member("one"), member("two")]}).to_string());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let said = sandbox.brain(&["council", "Shall we deploy?"]).exits(2);
+    assert!(said.err.contains("one and two are the same mind, and claim the families f1 and f2"), "{said}");
+    let check = sandbox.brain(&["check"]).exits(1);
+    assert!(check.out.contains("are the same mind") || check.err.contains("are the same mind"), "{check}");
+}
+
+#[test]
+fn check_judges_documents_of_councils_by_the_settings_of_main() {
+    let sandbox = Sandbox::new();
+    let settings = "[models.c]\nprovider = \"openai\"\nmodel = \"m\"\nfamily = \"quicksilver\"\n\n[models.bare]\nprovider = \"openai\"\nmodel = \"n\"\n";
+    commit(&sandbox, "brain.toml", settings);
+    let document = |model: &str, family: Option<&str>| {
+        let mut member = json!({"id": "c", "mind": {"kind": "model", "model": model}});
+        if let Some(family) = family {
+            member["family"] = json!(family);
+        }
+        json!({"members": [member, {"id": "r", "mind": {"kind": "reflex", "rule": "memories"}}]}).to_string()
+    };
+    commit(&sandbox, "councils/good.json", &document("c", Some("quicksilver")));
+    sandbox.brain(&["check"]).exits(0);
+    let wrong = [
+        ("nosuch", None, "there is no [models.nosuch]"),
+        ("bare", None, "has no family"),
+        ("c", Some("gold"), "of family quicksilver"),
+    ];
+    for (model, family, why) in wrong {
+        commit(&sandbox, "councils/wrong.json", &document(model, family));
+        let check = sandbox.brain(&["check"]).exits(1);
+        assert!(check.to_string().contains(why), "{check}");
+    }
+}
