@@ -7,7 +7,7 @@ use crate::text;
 
 /// Words that speak against something; inflected forms are found by their stems.
 const WORDS: &str = "not no never none nothing nowhere neither nor without cannot hardly \
-                     refuse reject deny ban bans banned forbid forbade forbidden prohibit block oppose against disapprove disallow veto decline avoid prevent abandon \
+                     refuse reject deny ban bans banned forbid forbade forbidden prohibit prohibited block oppose against disapprove disallow veto decline avoid prevent abandon \
                      cancel revoke unable impossible unsafe unacceptable illegal mistake disaster \
                      fail failed fails failing failure break broke broken breaks lose lost loss wrong bad worse worst danger dangerous risky outage \
                      crash crashed corrupt damage regret rejected harmful \
