@@ -122,7 +122,7 @@ mod tests {
         "On ne déploie jamais.",
         "On évite le déploiement.",
     ];
-    /// Others, written before the words and not looked at while they were chosen.
+    /// Others, of the same author; no word was added or taken away for them.
     const HELD_BACK: [&str; 30] = [
         "neither of us deploys on Friday",
         "the gate blocks deploys",
