@@ -82,12 +82,10 @@ impl Brain {
             return self.finish_decision(request);
         };
         self.refuse_more(request, &waiting)?;
-        let wake = self.cycle.store.tree_of(self.at(None)?)?;
-        let network = TreeNetwork::new(&self.cycle.store, wake);
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let second = network.record(&waiting.run)?;
         let first = self.decision_that_stands(&network, &waiting.run)?;
-        let reviews = self.cycle.reviews_of(&waiting.run)?;
-        let undecided = reviews.is_empty();
+        let undecided = self.cycle.reviews_of(&waiting.run)?.is_empty();
         // What was approved has landed, and this is a commit that nobody decided on.
         let of_another = second.as_ref().is_some_and(|second| !second.is_left_over())
             && first.is_none_or(|review| review.commit != waiting.commit.id.to_string());
@@ -140,7 +138,6 @@ impl Brain {
         }
         let meant = self.meant(request, &waiting, &record)?;
         // What was decided and is not carried out yet, a person who may decide may decide anew: the newest decision holds.
-        let network = TreeNetwork::new(&self.cycle.store, wake);
         if let Some(newest) = newest.as_ref().filter(|review| is_counted && review.verdict != meant.verdict)
             && self.stands(&network, newest)?
         {
