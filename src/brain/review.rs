@@ -432,6 +432,26 @@ impl Brain {
         Ok(landed.is_some() && first.is_none_or(|first| first.review == review.review))
     }
 
+    /// Refuses a decision again whose run somebody took back since: it does not stand, and is carried out by nothing.
+    pub(super) fn refuse_taken_back(
+        &self,
+        network: &TreeNetwork<'_>,
+        review: &ReviewRecord,
+        said: &str,
+    ) -> Result<(), BrainError> {
+        let landed = review.lands.as_ref().unwrap_or(&review.run);
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        match self.cycle.taken_back_by(tree, landed)? {
+            Some(by) if review.verdict != Verdict::Reject && !self.stands(network, review)? => {
+                Err(BrainError::Refused {
+                    message: format!("{said}, and {by} took {landed} back"),
+                    hint: Some(format!("`git brain revert {by}` brings it again")),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The decision on a run that wake has, of several; else the newest.
     pub(super) fn decision_that_stands(
         &self,

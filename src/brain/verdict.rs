@@ -316,6 +316,7 @@ impl Brain {
                 )),
             });
         }
+        self.refuse_taken_back(&network, &review, &said)?;
         let told = self.cycle.with_remarks(review.clone())?;
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {
@@ -567,7 +568,7 @@ impl Brain {
         review: &ReviewRecord,
         notes: &mut Vec<String>,
     ) -> Result<Option<(f64, usize)>, BrainError> {
-        if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) || record.ops.is_empty() {
+        if [HUMAN, EVALUATOR].contains(&record.agent.as_str()) || record.did_nothing() {
             return Ok(None);
         }
         // Words that were kept out stay out of wake: readers get them from the decision.

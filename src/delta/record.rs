@@ -133,6 +133,11 @@ impl RunRecord {
     pub fn is_left_over(&self) -> bool {
         self.effects.is_empty() && self.notes.first().is_some_and(|note| note == REJECTED)
     }
+
+    /// Whether its agent had nothing to do: it has no operations, and not because a decision took them out.
+    pub fn did_nothing(&self) -> bool {
+        self.ops.is_empty() && !self.is_left_over()
+    }
 }
 
 /// Of records, newest first, the runs that people took back, each with the run that did. Taking back can itself be taken back.
