@@ -28,8 +28,8 @@ fn with_listener() -> World {
 /// The run of the listener that waits.
 fn heard(world: &World, machine: &str) -> String {
     let waiting = world.json(machine, &["review"])["waiting"].clone();
-    let runs = waiting.as_array().unwrap().iter().filter_map(|one| one["run"].as_str());
-    runs.filter(|run| run.ends_with("-listener")).next_back().unwrap().to_owned()
+    let mut runs = waiting.as_array().unwrap().iter().filter_map(|one| one["run"].as_str());
+    runs.rfind(|run| run.ends_with("-listener")).unwrap().to_owned()
 }
 
 #[test]

@@ -8,6 +8,9 @@ use super::{Cycle, CycleError};
 use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, RefChange, RefOutcome};
 
+/// Most commits of a branch beyond wake that are looked at.
+const MOST_UPON_WAKE: usize = 1024;
+
 /// A branch of a settled run that was removed.
 pub(super) struct Cleared {
     pub branch: Branch,
@@ -56,7 +59,10 @@ impl Cycle {
             return Ok(above.trailer("Review") == Some("conflict") && above.tree == own.tree);
         }
         // Two commits upon the run hide it from a look at the tip.
-        for below in self.store.commits_beyond(tip, &[self.store.need_tip(self.store.wake())?])? {
+        let wake = self.store.need_tip(self.store.wake())?;
+        // A long line that wake has nothing of is more than a run.
+        let Ok(beyond) = self.store.commits_within(tip, &[wake], MOST_UPON_WAKE) else { return Ok(false) };
+        for below in beyond {
             if below != tip && self.store.commit(below)?.trailer("Run") == Some(run.as_str()) {
                 return Ok(false);
             }
