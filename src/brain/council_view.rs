@@ -51,6 +51,8 @@ impl Brain {
                 cited.push(CitedItem { member, item, neuron, text });
             }
         }
+        // Votes are kept as they came.
+        cited.sort_by(|one: &CitedItem, other| one.member.cmp(&other.member));
         Ok(cited)
     }
 }

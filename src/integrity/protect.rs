@@ -10,7 +10,7 @@ use regex::Regex;
 pub enum Open {
     /// Inline code behind a run of that many backticks.
     Code(usize),
-    /// A quotation or an element: its place in [`PAIRS`], and the depth.
+    /// A quotation or an element: its place in the table of marks, and the depth.
     Pair(usize, usize),
 }
 
