@@ -171,11 +171,7 @@ fn approving_again_what_was_taken_back_says_so() {
     let run = run_of(apply(&world, "a", json!([belief("The lion sleeps in the day")]))["branch"].as_str().unwrap())
         .to_owned();
     as_person(&world, "a", "ben", &["approve", &run]).exits(0);
-    let by = as_person(&world, "a", "ben", &["--json", "revert", "--run", &run]).exits(0).document()["run"].clone();
+    as_person(&world, "a", "ben", &["revert", "--run", &run]).exits(0);
     let told = as_person(&world, "a", "ben", &["approve", &run]).exits(3).to_string();
-    let by = by.as_str().unwrap();
-    assert!(
-        told.contains(&format!("{by} took {run} back")) && told.contains(&format!("git brain revert {by}")),
-        "{told}"
-    );
+    assert!(told.contains(&format!("took {run} back")) && told.contains("` brings it again"), "{told}");
 }
