@@ -129,8 +129,10 @@ def convened(home, ports):
     said = {"one": ("openai", held, "/v1", "family-one"), "copy": ("openai", held, "/v1", "family-one"), "two": ("openai", other, "/v1", "family-two"),
             "three": ("openai", other, "/v1", "family-three"), "loose": ("anthropic", free, "/v1", "family-four"),
             "deaf": ("openai", deaf.getsockname()[1], "/v1", "family-five")}
+    # Two families of one model at one server would be one mind.
+    named = lambda name: "bigrams-three" if name == "three" else "bigrams"
     models = "".join(
-        f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "bigrams"\nbase_url = "http://127.0.0.1:{port}{path}"\nfamily = "{family}"\n'
+        f'\n[models.{name}]\nprovider = "{provider}"\nmodel = "{named(name)}"\nbase_url = "http://127.0.0.1:{port}{path}"\nfamily = "{family}"\n'
         f"context = 16384\nmax_tokens = 1500\ntimeout_ms = 120000\nstream = false\ntemperature = 1.0\n"
         for name, (provider, port, path, family) in said.items())
     brain, wrong = Brain(home), []
