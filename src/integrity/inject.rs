@@ -90,7 +90,7 @@ const BLOCKS: [(Block, &str); 7] = [
 const SOFTWARE: &str = r"(?i)\b(?:code|functions?|loops?|lists?|arrays?|variables?|modules?|compilers?|commits?|scripts?|quer(?:y|ies)|cache|caches|threads?|servers?|endpoints?|parsers?|configs?|configuration|settings?|databases?|schemas?|sort|bugs?|exceptions?|pointers?|regex(?:es)?|API|APIs|packages?|dependenc(?:y|ies)|daemons?|sockets?|mutex(?:es)?|booleans?|integers?|linters?|repositor(?:y|ies)|index(?:es)?|folders?|director(?:y|ies)|builds?|JSON|YAML|fonctions?|boucles?|listes?|tableaux?|compilateurs?|requêtes?|serveurs?|schémas?|tri|bogues?|pointeurs?|bibliothèques?|paquets?|démons?|dépôts?|fichiers?|dossiers?|réglages?)\b|コード|関数|ループ|配列|変数|モジュール|コンパイラ|スクリプト|クエリ|キャッシュ|スレッド|サーバ|設定|データベース|スキーマ|バグ|例外|ポインタ|ライブラリ|パッケージ|リポジトリ|ファイル|フォルダ|インデックス|リスト";
 
 /// Persons: pronouns, forms of address, and a capital inside a sentence.
-const PERSONS: &str = r"(?i:\b(?:he|she|they|you|your|yours|his|her|hers|him|their|them|who|someone|somebody|people|everyone|vous|votre|vos|tu|ton|ta|tes|lui|leur)\b)|さん|彼|方々|人々|\p{Ll},? \p{Lu}\p{Ll}";
+const PERSONS: &str = r"(?i:\b(?:he|she|they|you|your|yours|his|her|hers|him|their|them|who|some(?:one|body)|people|everyone|vous|votre|vos|tu|ton|ta|tes|lui|leur)\b)|さん|彼|方々|人々|\p{Ll},? \p{Lu}\p{Ll}";
 
 /// Returns whether a sentence names a thing of software and no person.
 fn is_technical(sentence: &str) -> bool {
