@@ -23,7 +23,7 @@ const REFUSED_BYTES: usize = 200;
 pub struct Asked {
     /// The question.
     pub question: String,
-    /// Why nobody is asked: it is too long to be shown whole, or says nothing.
+    /// The reason to ask no member: it is too long to be shown whole, or says nothing.
     pub fault: Option<String>,
     /// The signal that asks; `None`: stimuli do, or what woke the agent.
     pub signal: Option<SignalId>,

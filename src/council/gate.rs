@@ -30,7 +30,7 @@ pub struct Gate {
     thresholds: Thresholds,
 }
 
-/// How far a council came that did not decide.
+/// The progress of a council that did not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Enough members voted under keys of the document: it had its say, and people decide.
@@ -127,7 +127,7 @@ impl Gate {
         })
     }
 
-    /// Why its members cannot decide where they are asked: keys of too many lie on another machine. `kept` is the public key that is kept here for a
+    /// The reason that its members cannot decide where they are asked: keys of too many lie on another machine. `kept` is the public key that is kept here for a
     /// member. `None`: they can.
     pub fn lacks_kept(&self, kept: impl Fn(&MemberId) -> Option<String>) -> Option<String> {
         let votes = |id: &MemberId| {
@@ -139,7 +139,7 @@ impl Gate {
         })
     }
 
-    /// How far a council about a run came by this document.
+    /// The progress of a council about a run by this document.
     pub fn asked(&self, record: &CouncilRecord, verifier: &impl Fn(&str, &[u8], &str) -> bool) -> Asked {
         let is_keyed =
             |(id, key): (&MemberId, &String)| record.members.iter().any(|seat| seat.id == *id && seat.key == *key);

@@ -14,7 +14,7 @@ const MOST_UPON_WAKE: usize = 1024;
 /// A branch of a settled run that was removed.
 pub(super) struct Cleared {
     pub branch: Branch,
-    /// What became of its run, in words.
+    /// The fate of its run, in words.
     pub became: &'static str,
     /// Its tip, kept as a rescue ref because it was not the commit that was decided on.
     pub kept: Option<CommitId>,

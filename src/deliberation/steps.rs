@@ -8,7 +8,7 @@ use super::roles::Role;
 use super::seeds::Kept;
 use super::verdict::Judgement;
 
-/// Why a tree ended without results: then the cycle does.
+/// The reason that a tree ended without results: then the cycle does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// A mind that cannot be reached.
@@ -50,7 +50,7 @@ pub struct ToldStep {
     pub step: Step,
 }
 
-/// What a tree gave.
+/// The yield of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grown {
     /// The tree.

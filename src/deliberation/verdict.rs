@@ -175,7 +175,7 @@ fn share(field: &str, value: f64) -> Result<(), Malformed> {
     }
 }
 
-/// What a gardener or a diverger says: its proposals, and what is wrong with those that have no form.
+/// The answer of a gardener or a diverger: its proposals, and the faults of those that have no form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     /// Those of the form.

@@ -26,7 +26,7 @@ pub struct Deliberation {
     pub argv: Vec<String>,
     /// Files and folders that this program may read, beside its own and those of the system.
     pub reads: Vec<String>,
-    /// What the goal is, in words: minds are told it.
+    /// The goal in words, which minds are told.
     pub about: String,
     /// The JSON schema of a payload where `gates.brain` is false, of the parts `type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `minimum`,
     /// `maximum`, `maxLength`, `minItems` and `maxItems`; empty: any object.

@@ -13,7 +13,7 @@ pub struct Page {
     pub notice: &'static str,
     /// What it is of: an id and the commit at which it was read.
     pub cite: String,
-    /// What that is: `neuron`, `run`, `stimulus`, `commit`, `sleep`, `syntax`, `question`.
+    /// Its kind: `neuron`, `run`, `stimulus`, `commit`, `sleep`, `syntax`, `question`.
     pub kind: String,
     /// The text.
     pub text: String,

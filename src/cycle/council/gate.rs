@@ -148,7 +148,7 @@ impl Cycle {
         Ok(before)
     }
 
-    /// Why the members that a gate names cannot decide when they are asked on this machine; `None`: they can.
+    /// The reason that members of a gate cannot decide when they are asked on this machine; `None`: they can.
     ///
     /// # Errors
     /// The document cannot be read; no key can be made.

@@ -1,4 +1,4 @@
-//! Where a council stands among others: asked again since, about a run that is decided, or after earlier ones on the same question.
+//! The place of a council among others: asked again since, about a run that is decided, or after earlier ones on the same question.
 
 use super::DOCUMENT;
 use super::outlines::CouncilOutline;
@@ -9,7 +9,7 @@ use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::Stamp;
 
-/// Why a council that left its decision to a person waits for none any more.
+/// The reason that a council, which left its decision to a person, waits no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// The same question was asked again, by the council of this id.
@@ -63,7 +63,7 @@ impl Earlier {
 }
 
 impl Cycle {
-    /// Why a pending council waits for no person any more; `None`: it waits, or is not pending. `outlines` are all, oldest first.
+    /// The reason that a pending council waits for no person any more; `None`: it waits, or is not pending. `outlines` are all, oldest first.
     ///
     /// # Errors
     /// A decision that cannot be read.
@@ -97,7 +97,7 @@ impl Cycle {
         Ok(councils.iter().map(Earlier::of).collect())
     }
 
-    /// What a person should hear before he relies on the answer to a question: that it is none of yes or no, and that a document of members lies in the
+    /// Notes for a person who relies on the answer to a question: that yes or no are no answer to it, and that a document of members lies in the
     /// work tree that nobody was asked by.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ struct Heard {
 }
 
 impl Handoff {
-    /// What events say it is about: the candidate, or the tree.
+    /// The subject that events name: the candidate, or the tree.
     fn target(&self) -> String {
         match (self.role, self.proposal()) {
             (Role::Aligner, Some(proposal)) => proposal.key(),

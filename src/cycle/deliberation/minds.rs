@@ -54,7 +54,7 @@ pub(super) struct Topic<'a> {
     pub reads: &'a [String],
     /// Whether payloads are deltas that gates measure on the brain.
     pub on_brain: bool,
-    /// What the goal is, in words; empty: nobody says.
+    /// The goal in words; empty: none are given.
     pub about: &'a str,
     /// The schema of a payload of a goal of one's own; empty: any object.
     pub payload: &'a BTreeMap<String, Value>,
@@ -190,7 +190,7 @@ impl Topic<'_> {
         })
     }
 
-    /// What a payload may be: ties from concepts of the tree to its memories, or what the settings say of the goal.
+    /// The form of a payload: ties from concepts of the tree to its memories, or what the settings say of the goal.
     fn payload_schema(&self) -> Value {
         if !self.on_brain && !self.payload.is_empty() {
             return Value::Object(self.payload.clone().into_iter().collect());
@@ -369,7 +369,7 @@ fn prompt(role: Role, on_brain: bool) -> &'static str {
     }
 }
 
-/// What a rule mines, which has the form.
+/// The proposals of a rule, which always have the form.
 fn said(mined: Vec<reflex::Mined>) -> Said {
     Said { proposals: mined.into_iter().map(proposal_of).collect(), left_out: Vec::new() }
 }

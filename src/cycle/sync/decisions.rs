@@ -35,7 +35,7 @@ impl Cycle {
         }))
     }
 
-    /// Why decisions of a remote did not come, where something of it is refused for want of them, and the way on.
+    /// The reason that decisions of a remote did not come, where something of it is refused for want of them, and the way on.
     pub(super) fn decisions_missing(
         &self,
         remote: &Remote,
@@ -70,7 +70,7 @@ impl Cycle {
         }))
     }
 
-    /// Why decisions stay here: no other machine would take them, and at the remote they were in the way of all later ones. `None`: they may go.
+    /// The reason that decisions stay here: no other machine would take them, and at the remote they were in the way of all later ones. `None`: they may go.
     pub(in crate::cycle) fn stay_here(
         &self,
         remote: &Remote,

@@ -59,7 +59,7 @@ impl Cycle {
         listed.get(&remote.name).cloned().into_iter().flatten().filter_map(known).collect()
     }
 
-    /// Why an approval of a candidate could go to no remote: one has another commit of its run, and this one does not say that it waits.
+    /// The reason that an approval of a candidate could go to no remote: one has another commit of its run, and this one does not say that it waits.
     pub(in crate::cycle) fn other_there(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
         let (Some(branch), Some(run)) = (&candidate.branch, &candidate.run) else { return Ok(None) };
         let own = self.commit_of_run(candidate.commit, run)?;
