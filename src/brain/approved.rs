@@ -27,7 +27,7 @@ impl Brain {
                 continue;
             }
             // Of several the one by which it is there; of a run that was taken back since, the newest.
-            if self.stands(&network, review)? {
+            if self.cycle.stands(&network, review)? {
                 return Ok(Some(review.words()));
             }
             other = other.or_else(|| Some(review.words()));

@@ -192,7 +192,7 @@ impl Brain {
                 _ if self.cycle.taken_back_by(tree, &run)?.is_some() => "taken back",
                 Some(record) if !record.effects.is_empty() => "landed",
                 _ if self.cycle.waiting_named(run.as_str())?.is_some() => "waits",
-                _ => self.decision_that_stands(&network, &run)?.map_or("open", |review| review.verdict.done()),
+                _ => self.cycle.decision_that_stands(&network, &run)?.map_or("open", |review| review.verdict.done()),
             };
             became.insert(result.key.clone(), Became { run: run.to_string(), state: state.to_owned() });
         }

@@ -362,7 +362,7 @@ impl Brain {
             let mut facts = record_lines(&record);
             // What is left of a run says that a person threw it away; the decision says what of it landed.
             if record.is_left_over()
-                && let Some(review) = self.decision_that_stands(&network, &run)?
+                && let Some(review) = self.cycle.decision_that_stands(&network, &run)?
             {
                 facts.retain(|fact| !fact.ends_with(REJECTED));
                 let review = self.cycle.with_remarks(review)?;

@@ -9,6 +9,7 @@ use crate::model::ids::RunId;
 use crate::model::plural;
 use crate::review::kept_out::digest;
 use crate::review::page::visible;
+use crate::review::record::TAKEN_BACK;
 use crate::review::{Remark, ReviewRecord};
 use crate::store::{LockName, is_agents_address};
 
@@ -92,7 +93,7 @@ impl Brain {
             false => Vec::new(),
         };
         let is_own = address == review.address();
-        if !is_own && (!why.is_empty() || !self.cycle.may_forget(&address)?) {
+        if !is_own && (!why.is_empty() && !why.starts_with(TAKEN_BACK) || !self.cycle.may_forget(&address)?) {
             return Err(BrainError::Refused {
                 message: format!(
                     "{} was decided on by {}, and {address} has nothing to say of it",
@@ -179,14 +180,14 @@ impl Brain {
     }
 
     /// The decision that stands on a run which a person names.
-    fn decision_named(&self, name: &str) -> Result<ReviewRecord, BrainError> {
+    pub(super) fn decision_named(&self, name: &str) -> Result<ReviewRecord, BrainError> {
         let last = name.rsplit('/').next().unwrap_or(name);
         let run = match RunId::parse(last) {
             Ok(run) => Some(run),
             Err(_) => self.cycle.decided_like(last)?,
         };
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
-        let review = run.map(|run| self.decision_that_stands(&network, &run)).transpose()?.flatten();
+        let review = run.map(|run| self.cycle.decision_that_stands(&network, &run)).transpose()?.flatten();
         review.ok_or_else(|| BrainError::Usage {
             message: format!("{name}: no decision on such a run is known here"),
             hint: Some(

@@ -231,7 +231,7 @@ impl Brain {
                 Some(belief) => Ok(belief),
                 None => {
                     let mut belief = self.cycle.belief_of_merged(&record, wake)?;
-                    if let Some(review) = self.decision_that_stands(&network, &run)? {
+                    if let Some(review) = self.cycle.decision_that_stands(&network, &run)? {
                         let review = self.cycle.with_remarks(review)?;
                         belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
                         belief.commit.clone_from(&review.commit);
@@ -242,7 +242,7 @@ impl Brain {
             },
             Some(record) => {
                 let mut belief = self.cycle.belief_of_merged(&record, wake)?;
-                if let Some(review) = self.decision_that_stands(&network, &run)? {
+                if let Some(review) = self.cycle.decision_that_stands(&network, &run)? {
                     let review = self.cycle.with_remarks(review)?;
                     belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
                 }
@@ -257,7 +257,7 @@ impl Brain {
     /// The belief diff of a run that was rejected or amended, where its commit is still here.
     fn refused(&self, run: &RunId) -> Result<Option<Belief>, BrainError> {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
-        let stands = self.decision_that_stands(&network, run)?;
+        let stands = self.cycle.decision_that_stands(&network, run)?;
         // Words that the standing decision took back are in none of the others either.
         if let Some(review) = stands.clone() {
             let review = self.cycle.with_remarks(review)?;
@@ -400,38 +400,6 @@ impl Brain {
         Ok((page::title(&belief), page::markdown(&page::blocks(&belief, false))))
     }
 
-    /// Whether wake has what a review decided. Of several decisions on a run one stands: an amendment whose run is in wake and was not taken
-    /// back leaves of the run itself what a rejection leaves.
-    pub(super) fn stands(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
-        let lives = |review: &ReviewRecord| match &review.lands {
-            Some(landed) => self.lives(network, landed),
-            None => Ok(false),
-        };
-        let record = network.record(&review.run)?;
-        let is_left = record.as_ref().is_some_and(|record| record.effects.is_empty());
-        Ok(match review.verdict {
-            Verdict::Approve => {
-                record.is_some_and(|record| !record.is_left_over()) && self.lives(network, &review.run)?
-            }
-            Verdict::Amend if review.lands.is_some() => lives(review)?,
-            Verdict::Amend | Verdict::Reject => {
-                let mut others = self.cycle.reviews_of(&review.run)?.into_iter();
-                is_left && !others.try_fold(false, |any, other| Ok::<_, BrainError>(any || lives(&other)?))?
-            }
-        })
-    }
-
-    /// The same, also if what an amendment landed was taken back since: its reason holds.
-    pub(super) fn was_carried_out(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, BrainError> {
-        if self.stands(network, review)? {
-            return Ok(true);
-        }
-        let landed = review.lands.as_ref().map(|landed| network.record(landed)).transpose()?.flatten();
-        // One that gave way to another decision teaches nothing.
-        let first = self.decision_that_stands(network, &review.run)?;
-        Ok(landed.is_some() && first.is_none_or(|first| first.review == review.review))
-    }
-
     /// Refuses a decision again whose run somebody took back since: it does not stand, and is carried out by nothing.
     pub(super) fn refuse_taken_back(
         &self,
@@ -442,7 +410,7 @@ impl Brain {
         let landed = review.lands.as_ref().unwrap_or(&review.run);
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         match self.cycle.taken_back_by(tree, landed)? {
-            Some(by) if review.verdict != Verdict::Reject && !self.stands(network, review)? => {
+            Some(by) if review.verdict != Verdict::Reject && !self.cycle.stands(network, review)? => {
                 Err(BrainError::Refused {
                     message: format!("{said}, and {by} took {landed} back"),
                     hint: Some(format!("`git brain revert {by}` brings it again")),
@@ -452,33 +420,12 @@ impl Brain {
         }
     }
 
-    /// The decision on a run that wake has, of several; else the newest.
-    pub(super) fn decision_that_stands(
-        &self,
-        network: &TreeNetwork<'_>,
-        run: &RunId,
-    ) -> Result<Option<ReviewRecord>, BrainError> {
-        let mut reviews = self.cycle.reviews_of(run)?;
-        for at in (0..reviews.len()).rev() {
-            if self.cycle.holds_for_its_run(&reviews[at])? && self.stands(network, &reviews[at])? {
-                return Ok(Some(reviews.swap_remove(at)));
-            }
-        }
-        Ok(reviews.pop())
-    }
-
-    /// Whether wake has a run that nobody took back.
-    fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, BrainError> {
-        let tree = self.cycle.store.tree_of(self.at(None)?)?;
-        Ok(network.record(run)?.is_some() && self.cycle.run_to_revert(run, tree).is_ok())
-    }
-
     /// The decisions that were made, newest first.
     pub fn decisions(&self, most: usize) -> Result<Vec<Decision>, BrainError> {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let made = |review: ReviewRecord| {
-            let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.stands(&network, &review)?);
+            let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.cycle.stands(&network, &review)?);
             let waiting = self.cycle.waiting_named(review.run.as_str())?;
             let store = &self.cycle.store;
             let of_another = review.verdict == Verdict::Approve

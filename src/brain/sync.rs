@@ -11,7 +11,7 @@ use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::review::Review;
 use crate::model::{layout, plural};
-use crate::review::{LESSON, Verdict};
+use crate::review::{LESSON, ReviewRecord, Verdict};
 use crate::store::CommitId;
 
 /// What `sync` did.
@@ -35,6 +35,10 @@ pub struct SyncReport {
     pub rescued: Option<String>,
     /// How often somebody else pushed first.
     pub races: usize,
+    /// Decisions, remarks on them and records of councils that came in.
+    pub decisions_in: usize,
+    /// The same that went out; of a dry run, that would.
+    pub decisions_out: usize,
     /// Whether nothing was moved.
     pub dry_run: bool,
     /// What happened on the way, one sentence each.
@@ -149,6 +153,8 @@ impl Brain {
                 (report.main, report.wake, report.moved) = (again.main, again.wake, true);
                 report.fetched += again.fetched;
                 report.races += again.races;
+                report.decisions_in += again.decisions_in;
+                report.decisions_out += again.decisions_out;
             }
             // What was met is settled here, and goes out with the next sync.
             Err(error) => report.notes.push(format!("it goes to the remote with the next sync: {error}")),
@@ -158,7 +164,7 @@ impl Brain {
 
     fn synced(&self, remote: Option<&str>, without_refused: bool) -> Result<SyncReport, BrainError> {
         let (mut given_way, review) = (self.finish_left(), self.cycle.review_of_main()?);
-        let wake = self.at(None).ok();
+        let (wake, decided) = (self.at(None).ok(), self.cycle.store.reviews()?);
         let waited = self.cycle.branches_of_runs()?.len();
         let mut synced = self.cycle.sync(remote, without_refused)?;
         while let Some(overruled) = &synced.overruled {
@@ -168,8 +174,12 @@ impl Brain {
                 let runs: Vec<&str> = overruled.runs.iter().map(RunId::as_str).collect();
                 return Err(BrainError::refused(format!("{} had another decision here and there", runs.join(", "))));
             }
+            let decisions = synced.decisions;
             synced = self.cycle.sync(remote, without_refused)?;
+            synced.decisions.0 += decisions.0;
+            synced.decisions.1 += decisions.1;
         }
+        self.decided_first_elsewhere(decided, &mut given_way)?;
         synced.notes.splice(0..0, given_way);
         if let (Some(before), Some(now)) = (wake, synced.wake) {
             synced.notes.extend(self.cycle.words_that_gave_way(before, now)?);
@@ -203,11 +213,48 @@ impl Brain {
             moved: synced.moved,
             rescued: synced.rescued.map(text),
             races: synced.races,
+            decisions_in: synced.decisions.0,
+            decisions_out: synced.decisions.1,
             dry_run: false,
             notes: synced.notes,
             warnings: self.warnings()?,
             left: synced.left.into_iter().map(|left| format!("{} ({})", left.path, left.reason)).collect(),
         })
+    }
+
+    /// Says of decisions here that another one stands which came in, where nothing of theirs had to be taken back.
+    fn decided_first_elsewhere(&self, before: Option<CommitId>, notes: &mut Vec<String>) -> Result<(), BrainError> {
+        let store = &self.cycle.store;
+        let (Some(before), Some(now)) = (before, store.reviews()?) else { return Ok(()) };
+        if before == now {
+            return Ok(());
+        }
+        let wake = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let known = store.tree_of(before)?;
+        for change in store.diff(Some(known), Some(store.tree_of(now)?), "")? {
+            let run = ReviewRecord::run_in(&change.path).filter(|_| change.old.is_none() && change.new.is_some());
+            let Some(run) = run.filter(|run| !notes.iter().any(|note| note.contains(run.as_str()))) else { continue };
+            if store.folder(known, &ReviewRecord::folder_of(&run))?.is_none() {
+                continue;
+            }
+            let Some(first) = self.cycle.decision_that_stands(&wake, &run)? else { continue };
+            let own = self.cycle.reviews_of(&run)?.into_iter().find(|own| {
+                own.review != first.review && store.file(known, &own.path()).is_ok_and(|file| file.is_some())
+            });
+            if let Some(own) = own.filter(|own| own.verdict != first.verdict || own.lands != first.lands)
+                && first.path() == change.path
+                && self.cycle.stands(&wake, &first)?
+            {
+                let words = self.cycle.with_remarks(first)?.words();
+                notes.push(format!(
+                    "{run} was decided on elsewhere first ({words}), and that decision stands, not that it was {} by {}; \
+                     `git brain review --decided` lists both",
+                    own.verdict.done(),
+                    own.reviewer
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Takes back the nights, newest first, that brought a run to main of which the remote has another record.
@@ -229,21 +276,26 @@ impl Brain {
         Ok(())
     }
 
-    /// The decision on a run that another wake has, in words.
-    fn decided_there(&self, run: &RunId, theirs: &TreeNetwork<'_>) -> Result<Option<String>, BrainError> {
+    /// The decision on a run that another wake has: an amendment whose run is there leaves of the run itself what a rejection leaves.
+    fn decided_there(&self, run: &RunId, theirs: &TreeNetwork<'_>) -> Result<Option<ReviewRecord>, BrainError> {
         let is_left = theirs.record(run)?.is_some_and(|record| record.is_left_over());
+        let mut rejection = None;
         for review in self.cycle.reviews_of(run)? {
             let landed = review.lands.as_ref().map(|landed| theirs.record(landed)).transpose()?.flatten().is_some();
             let is_its = match review.verdict {
                 Verdict::Approve => !is_left,
                 Verdict::Amend => is_left && landed,
-                Verdict::Reject => is_left,
+                Verdict::Reject => is_left && rejection.is_none(),
             };
             if is_its && self.cycle.counts_for_its_run(&review)? {
-                return Ok(Some(self.cycle.with_remarks(review)?.words()));
+                let review = self.cycle.with_remarks(review)?;
+                if review.verdict != Verdict::Reject {
+                    return Ok(Some(review));
+                }
+                rejection = Some(review);
             }
         }
-        Ok(None)
+        Ok(rejection)
     }
 
     /// Takes back what was decided here on runs that were decided on otherwise there first: what landed by it, what was learnt from it, and
@@ -286,8 +338,10 @@ impl Brain {
             if is_other {
                 self.cycle.give_way(run, overruled.there)?;
             }
-            let first = self.decided_there(run, &theirs)?.map(|words| format!(" ({words})")).unwrap_or_default();
-            notes.push(match is_other || had_landed {
+            let there = self.decided_there(run, &theirs)?;
+            let first = there.as_ref().map(|review| format!(" ({})", review.words())).unwrap_or_default();
+            let landed_there = there.is_some_and(|review| review.verdict != Verdict::Reject);
+            notes.push(match is_other || had_landed || landed_there {
                 true => format!(
                     "{run} was decided on elsewhere first{first}, and that decision stands: what landed and was learnt here by ours is taken \
                      back; `git brain review --decided` lists both"

@@ -90,7 +90,7 @@ impl Brain {
         }
         let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
         match network.record(&begun.run)? {
-            Some(record) if self.cycle.counts_for_its_run(&review)? && self.stands(&network, &review)? => {
+            Some(record) if self.cycle.counts_for_its_run(&review)? && self.cycle.stands(&network, &review)? => {
                 self.replaced_by_review(&record, &review, &review.named(), &mut notes)?;
                 if begun.teaches {
                     self.learn_from_review(&record, &review, &mut notes)?;

@@ -3,10 +3,8 @@
 use super::decision::{ReviewReport, ReviewRequest, numbered_as, resolutions};
 use super::declined::{SECOND, UNREAD};
 use super::replaced::Landing;
-use super::write::Given;
 use super::{Brain, BrainError, HUMAN, RemarkRequest};
 use crate::cycle::commit::{Amends, Draft};
-use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
@@ -18,7 +16,7 @@ use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::page::visible;
-use crate::review::{LESSON, REASON, Resolution, ReviewRecord, Said, Take, Verdict};
+use crate::review::{REASON, Resolution, ReviewRecord, Said, Take, Verdict};
 use crate::store::{LockName, is_agents_address};
 
 /// Fewest characters that name a commit.
@@ -84,7 +82,7 @@ impl Brain {
         self.refuse_more(request, &waiting)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let second = network.record(&waiting.run)?;
-        let first = self.decision_that_stands(&network, &waiting.run)?;
+        let first = self.cycle.decision_that_stands(&network, &waiting.run)?;
         let undecided = self.cycle.reviews_of(&waiting.run)?.is_empty();
         // What was approved has landed, and this is a commit that nobody decided on.
         let of_another = second.as_ref().is_some_and(|second| !second.is_left_over())
@@ -139,7 +137,7 @@ impl Brain {
         let meant = self.meant(request, &waiting, &record)?;
         // What was decided and is not carried out yet, a person who may decide may decide anew: the newest decision holds.
         if let Some(newest) = newest.as_ref().filter(|review| is_counted && review.verdict != meant.verdict)
-            && self.stands(&network, newest)?
+            && self.cycle.stands(&network, newest)?
         {
             let (verb, done) =
                 (if newest.verdict == Verdict::Reject { "reject" } else { "approve" }, newest.verdict.done());
@@ -300,10 +298,10 @@ impl Brain {
             }
         };
         // A decision that came second is none that could be carried out.
-        if !self.stands(&network, &review)?
-            && let Some(first) = self.decision_that_stands(&network, &run)?
+        if !self.cycle.stands(&network, &review)?
+            && let Some(first) = self.cycle.decision_that_stands(&network, &run)?
             && first.review != review.review
-            && self.stands(&network, &first)?
+            && self.cycle.stands(&network, &first)?
         {
             return Err(BrainError::Refused {
                 message: format!(
@@ -581,20 +579,11 @@ impl Brain {
             return Ok(Some((entry.error, entry.pathway.len())));
         }
         let value = self.worth(review, record)?;
-        let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(&text))?;
-        let Corrective { document, judgement, credited, cognition, .. } = made;
-        let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
-        let bytes = json::pretty(&document);
-        let given = Given { document, bytes, lines: Vec::new(), agent, reason: LESSON, cognition };
-        let applied = self.apply_given(given, false, false)?;
-        if !applied.merged {
-            notes.push(format!("the lesson of it waits on {}", applied.branch));
-        }
-        Ok(Some((judgement.error, credited)))
+        self.credit(record, value, &text, notes).map(Some)
     }
 }
 
 /// Whether an operation lands by a reviewer's hand: what answers a signal is kept with the run itself.
-fn lands(op: &Operation) -> bool {
+pub(super) fn lands(op: &Operation) -> bool {
     !matches!(op, Operation::Acknowledge(_))
 }

@@ -35,13 +35,23 @@ pub(super) fn init_bare(session: &Session, request: &InitRequest, args: &args::I
 fn told(report: &SyncReport) -> String {
     let fetched = plural(report.fetched, "commit", "commits");
     let mut lines = Vec::new();
+    let decided = report.decisions_in + report.decisions_out > 0;
     match (report.dry_run, report.fetched, report.pushed.is_empty()) {
         (true, ..) => lines.push(format!("{}: {fetched} would come in. Nothing was moved.", safe(&report.remote))),
         (_, 0, true) if report.moved => {
             lines.push(format!("{}: what had been fetched before is merged here.", safe(&report.remote)));
         }
-        (_, 0, true) => lines.push(format!("{}: nothing new here or there.", safe(&report.remote))),
+        (_, 0, true) if !decided => lines.push(format!("{}: nothing new here or there.", safe(&report.remote))),
         _ => lines.push(format!("{}: {fetched} came in.", safe(&report.remote))),
+    }
+    let would = if report.dry_run { "would come" } else { "came" };
+    let decisions = |count| plural(count, "decision", "decisions");
+    if report.decisions_in > 0 {
+        lines.push(format!("  {} {would} in: `git brain review --decided`", decisions(report.decisions_in)));
+    }
+    if report.decisions_out > 0 {
+        let would = if report.dry_run { "would go" } else { "went" };
+        lines.push(format!("  {} {would} out", decisions(report.decisions_out)));
     }
     for pushed in &report.pushed {
         lines.push(match &pushed.commit {

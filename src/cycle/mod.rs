@@ -72,6 +72,7 @@ pub mod signed;
 pub mod sleep;
 pub mod snapshot;
 mod spawn;
+pub mod standing;
 pub mod steering;
 pub mod stimulus;
 pub mod sync;

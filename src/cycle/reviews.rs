@@ -61,14 +61,14 @@ impl Cycle {
         Ok(found.pop_first().filter(|_| found.is_empty()))
     }
 
-    /// What the newest review of a run says that counts, in words.
+    /// What the decision on a run says that stands, in words.
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
-        for review in self.reviews_of(run)?.iter().rev() {
-            if self.holds_for_its_run(review)? {
-                return Ok(Some(self.with_remarks(review.clone())?.lesson()));
-            }
+        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, wake), run)?;
+        match stands {
+            Some(review) if self.holds_for_its_run(&review)? => Ok(Some(self.with_remarks(review)?.lesson())),
+            _ => Ok(None),
         }
-        Ok(None)
     }
 
     /// The newest reviews, newest first, at most `most`.

@@ -87,9 +87,14 @@ fn weight(edge: &super::record::WeightEffect) -> String {
 
 /// The first 60 characters on one line; what is left out is marked.
 pub fn clip(text: &str) -> String {
+    clip_to(text, 60)
+}
+
+/// The first characters on one line, at most that many; what is left out is marked.
+pub fn clip_to(text: &str, most: usize) -> String {
     let mut flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if flat.chars().count() > 60 {
-        flat = flat.chars().take(59).chain(['…']).collect();
+    if flat.chars().count() > most {
+        flat = flat.chars().take(most - 1).chain(['…']).collect();
     }
     flat
 }

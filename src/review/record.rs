@@ -214,6 +214,13 @@ impl ReviewRecord {
         format!("{}/{}/{}/{run}", &id[..4], &id[4..6], &id[6..8])
     }
 
+    /// The run that a path in the tree of decisions is about, if it is that of a decision.
+    pub fn run_in(path: &str) -> Option<RunId> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let run = RunId::parse(parts.get(3).filter(|_| parts.len() == 5)?).ok()?;
+        path.starts_with(&Self::folder_of(&run)).then_some(run)
+    }
+
     /// The decision and its reason as an outcome is told in words: `rejected by Anna: a rumour`.
     pub fn words(&self) -> String {
         let name = match self.via.as_str() {
@@ -226,6 +233,11 @@ impl ReviewRecord {
             text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
         }
         within(&text, limits::CONCEPT_BYTES).to_owned()
+    }
+
+    /// Whether it is a rejection that was taken back, as it is told with what was said of it later.
+    pub fn is_taken_back(&self) -> bool {
+        self.verdict == Verdict::Reject && self.why.starts_with(TAKEN_BACK)
     }
 
     /// Whether all that the run says lands, also if as a run of the reviewer: one that settles a conflict for the run.
@@ -321,6 +333,9 @@ impl ReviewRecord {
         has_one && text.len() <= limits::REVIEWER_BYTES && !text.chars().any(char::is_control)
     }
 }
+
+/// How the reason of a rejection begins that was taken back; who did and the run that says the same follow.
+pub const TAKEN_BACK: &str = "taken back by ";
 
 /// Whether a text has the form of a digest of words.
 pub fn is_digest(text: &str) -> bool {

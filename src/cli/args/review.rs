@@ -24,7 +24,7 @@ pub struct Pr {
 /// `review`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --why \"no source\"\n  git brain review RUN --forget\n  git brain review RUN --format html > review.html"
+    after_help = "Examples:\n  git brain review\n  git brain review agents/memory/RUN\n  git brain review -i\n  git brain review RUN --why \"no source\"\n  git brain review RUN --forget\n  git brain review RUN --again\n  git brain review RUN --format html > review.html"
 )]
 pub struct Review {
     /// Runs, by branch or id: those that wait, or of wake. Without any, the list of those that wait.
@@ -57,6 +57,12 @@ pub struct Review {
     /// them no more.
     #[arg(long, requires = "runs", conflicts_with_all = ["interactive", "format", "decided"])]
     pub forget: bool,
+    /// Take back the rejection of RUN: what it says becomes a run of yours, and nobody is told any more that it was kept out.
+    #[arg(long, requires = "runs", conflicts_with_all = ["interactive", "format", "decided", "edit", "forget"])]
+    pub again: bool,
+    /// With --again, write nothing.
+    #[arg(long, requires = "again")]
+    pub dry_run: bool,
 }
 
 /// Form of a belief diff.

@@ -34,6 +34,7 @@ mod revert;
 mod run;
 pub(crate) mod secrets;
 mod signing;
+mod squashed;
 mod stamps;
 mod trunk;
 
@@ -486,9 +487,14 @@ impl Judge<'_> {
         }
         self.wisdom_by_hand(commit, changes)?;
         self.approves_by_hand(commit, changes, None)?;
+        let cycle = self.cycle;
+        let writer = cycle.store.writer()?;
+        let mut brought = Vec::new();
         for run in records {
-            self.brought(commit, run, before, changes, records.len() == 1)?;
+            brought.extend(self.brought(commit, run, (&writer, before), changes, records.len() == 1)?);
         }
+        self.brings_whole(&writer, commit, (records, before), &brought)?;
+        drop(writer);
         self.connections(commit, changes, Some(before))
     }
 

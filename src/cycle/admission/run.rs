@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::squashed::Brought;
 use super::{Door, Judge, Kind};
 use crate::cycle::commit::edits;
 use crate::cycle::merge::edits_of;
@@ -185,16 +186,16 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// A record that came otherwise than by its own commit.
+    /// A record that came otherwise than by its own commit; what an honest run of an agent made where it started, if the commit is a person's.
     pub(super) fn brought(
         &mut self,
         commit: &Commit,
         run: &RunId,
-        before: TreeId,
+        (writer, before): (&ObjectWriter<'_>, TreeId),
         changes: &[FileChange],
         alone: bool,
-    ) -> Result<(), CycleError> {
-        let Some(record) = self.record(commit.tree, run)? else { return Ok(()) };
+    ) -> Result<Option<Brought>, CycleError> {
+        let Some(record) = self.record(commit.tree, run)? else { return Ok(None) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
             self.amends(commit, run, &path)?;
@@ -213,7 +214,7 @@ impl Judge<'_> {
             if alone && effects_by_neuron(&record) != self.touched(run, before, changes)? {
                 self.fault(commit, &path, 1, "does not say what its commit did to the network");
             }
-            return Ok(());
+            return Ok(None);
         }
         // Held against where it says that it started: what it did there must be what it says.
         let base = record.base.as_deref().map(|base| self.judged(base)).transpose()?.flatten();
@@ -224,14 +225,14 @@ impl Judge<'_> {
                 1,
                 "was brought without its history, so what it says cannot be held against anything",
             );
-            return Ok(());
+            return Ok(None);
         };
         let agent = commit.agents_hand();
-        let (writer, own) = (self.cycle.store.writer()?, Cell::new(None));
+        let own = Cell::new(None);
         let wrong = self.done_again(&record, (base.id, base.tree), |judge, applied| {
             let is_it = effects_of(applied) == record.effects;
-            if is_it && agent.is_some() {
-                own.set(Some(judge.expected(&writer, &record, applied, base.tree, &[])?));
+            if is_it {
+                own.set(Some(judge.expected(writer, &record, applied, base.tree, &[])?));
             }
             Ok(is_it)
         })?;
@@ -242,7 +243,7 @@ impl Judge<'_> {
             // Who brings it in a name of their own says no agent's beside it.
             let is_by_it = commit.agent().as_ref() == Some(&record.agent);
             let lands = match own.get().filter(|_| alone && is_by_it) {
-                Some(own) => self.lands_as_merged(&writer, commit, [base.tree, before, own], changes)?,
+                Some(own) => self.lands_as_merged(writer, commit, [base.tree, before, own], changes)?,
                 None => false,
             };
             if !lands {
@@ -250,6 +251,7 @@ impl Judge<'_> {
                     format!("is by {agent}, and does otherwise than the merge of its run with what was there");
                 self.fault_of(Kind::Agent, commit, &path, 1, message);
             }
+            return Ok(None);
         } else if alone {
             let said: BTreeSet<NeuronId> = record.effects.iter().filter_map(|e| e.neuron.clone()).collect();
             let other = self.touched(run, before, changes)?.into_keys().find(|id| !said.contains(id));
@@ -257,7 +259,8 @@ impl Judge<'_> {
                 self.fault(commit, &path, 1, format!("says nothing of {id}, which its commit changes"));
             }
         }
-        Ok(())
+        let run = run.clone();
+        Ok(own.get().map(|own| Brought { run, base: base.tree, own }))
     }
 
     /// Refuses wisdom of no run that taught any: what stands behind it could not be walked to.

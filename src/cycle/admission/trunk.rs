@@ -180,12 +180,16 @@ impl Judge<'_> {
         let touched = changes.iter().map(|change| &change.path).chain(&others);
         let neurons = touched.filter(|path| matches!(Place::of(path), Place::Neuron(_))).cloned().collect();
         self.decides_between(commit, (left, right), &bases, neurons)?;
+        let cycle = self.cycle;
+        let writer = cycle.store.writer()?;
         for change in &own {
-            match Place::of(&change.path) {
-                Place::Run(run) if change.old.is_none() => self.brought(commit, &run, left, &changes, false)?,
-                _ => {}
+            if let Place::Run(run) = Place::of(&change.path)
+                && change.old.is_none()
+            {
+                self.brought(commit, &run, (&writer, left), &changes, false)?;
             }
         }
+        drop(writer);
         self.metadata(commit, left)?;
         self.metadata(commit, right)?;
         self.connections(commit, &changes, Some(left))

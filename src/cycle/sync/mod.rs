@@ -62,6 +62,8 @@ pub struct Synced {
     pub rescued: Option<CommitId>,
     /// How often somebody else pushed first.
     pub races: usize,
+    /// Decisions, remarks on them and records of councils that came in, and those that went out.
+    pub decisions: (usize, usize),
     /// What happened on the way, one sentence each.
     pub notes: Vec<String>,
     /// Files of a work tree that people have edited, and that were left alone.
@@ -312,6 +314,11 @@ impl Cycle {
         let had = self.store.reviews()?;
         let reviewed = if begins { self.keep_words_back(None) } else { self.sync_reviews(remote, reviews) };
         self.drop_taken_back(had)?;
+        if reviewed.is_ok() {
+            let now = self.store.reviews()?;
+            synced.decisions.0 += self.decided_since(had, now)?;
+            synced.decisions.1 += self.decided_since(reviews, now)?;
+        }
         let rejected = self.rejected_of(&tips)?;
         tips.retain(|branch, _| !rejected.contains_key(branch));
         let judged = self.judge(&tips, &self.known()?, &Door::Sync)?;
@@ -323,6 +330,13 @@ impl Cycle {
             tips.into_iter().partition(|(branch, _)| judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
         Ok(Theirs { tips, refused: judged.refused, left_out, rejected, wake, reviewed, reviews, overruled, begins })
+    }
+
+    /// How many files of decisions one state of them has that another one lacks.
+    fn decided_since(&self, before: Option<CommitId>, now: Option<CommitId>) -> Result<usize, CycleError> {
+        let tree = |tip: Option<CommitId>| tip.map(|tip| self.store.tree_of(tip)).transpose();
+        let changes = self.store.diff(tree(before)?, tree(now)?, "")?;
+        Ok(changes.iter().filter(|change| change.new.is_some()).count())
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.

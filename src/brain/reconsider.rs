@@ -1,0 +1,152 @@
+//! A rejection that is taken back: what the run said becomes a run of the person, and nobody is told any more that it was kept out.
+
+use serde::Serialize;
+
+use super::verdict::lands;
+use super::write::Given;
+use super::{ApplyReport, Brain, BrainError, RemarkRequest};
+use crate::cycle::EVALUATOR;
+use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
+use crate::cycle::judging::Corrective;
+use crate::cycle::network::TreeNetwork;
+use crate::cycle::quoted;
+use crate::delta::{Document, RunRecord};
+use crate::model::ids::{AgentName, RunId};
+use crate::model::json;
+use crate::model::origin::Level;
+use crate::review::record::TAKEN_BACK;
+use crate::review::{LESSON, REASON, Verdict};
+use crate::store::{CommitId, LockName};
+
+/// What became of a rejection that was taken back.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconsidered {
+    /// The run that was rejected.
+    pub run: String,
+    /// The run of the person that says the same.
+    pub again: ApplyReport,
+    /// The prediction error that the run's pathway learns from; null where nothing is learnt.
+    pub error: Option<f64>,
+    /// What is worth knowing, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Brain {
+    /// Takes a rejection back: the operations of the run become a run of the person, with the origin, the stimuli and the time of that one, which
+    /// waits where its origin is under review. The words that the rejection kept out are told nobody as such, and the run is judged as one that
+    /// landed.
+    ///
+    /// # Errors
+    /// No such run was rejected, or its commit is not on this machine (2); the person may not decide, or it was taken back already (3).
+    pub fn reconsider(&self, name: &str, why: Option<&str>, dry_run: bool) -> Result<Reconsidered, BrainError> {
+        if self.cycle.shared.world.in_hook() {
+            return Err(BrainError::Refused {
+                message: "nothing was taken back: git-brain started this program (BRAIN_IN_HOOK is set), and only a person decides".to_owned(),
+                hint: Some("`git brain review --decided` in a terminal of yours".to_owned()),
+            });
+        }
+        let _alone = self.cycle.store.lock(LockName::Review)?;
+        let mut notes = if dry_run { Vec::new() } else { self.finish_begun()? };
+        let review = self.cycle.with_remarks(self.decision_named(name)?)?;
+        let run = review.run.clone();
+        let wake = self.at(None)?;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
+        if review.verdict != Verdict::Reject {
+            return Err(BrainError::Usage {
+                message: format!("{run} was {} by {}, not rejected", review.verdict.done(), review.reviewer),
+                hint: Some(format!(
+                    "`git brain revert {}` takes back what landed",
+                    review.lands.as_ref().unwrap_or(&run)
+                )),
+            });
+        }
+        if review.is_taken_back() {
+            return Err(BrainError::refused(format!("the rejection of {run} was {}", review.why)));
+        }
+        let (by, address) = self.cycle.store.user();
+        if address != review.address() && !self.cycle.may_forget(&address)? {
+            return Err(BrainError::Refused {
+                message: format!("{address} may not decide on {run}"),
+                hint: Some("`[review]` of brain.toml names the reviewers".to_owned()),
+            });
+        }
+        let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
+        let record = commit.map(|commit| TreeNetwork::new(&self.cycle.store, commit.tree).record(&run)).transpose()?;
+        let Some(record) = record.flatten() else {
+            return Err(BrainError::Usage {
+                message: format!(
+                    "the commit of {run} is not on this machine: only what was decided is known of it here"
+                ),
+                hint: Some("a machine that had the run still has it; `git brain apply` states it anew".to_owned()),
+            });
+        };
+        let (draft, applied) = self.drafted_again(&record, &network, wake)?;
+        let (again, held) = (draft.run.clone(), draft.held.is_some());
+        let landed = self.land(draft, &applied, dry_run)?;
+        let reason = match why.map(str::trim).filter(|why| !why.is_empty()) {
+            Some(why) => format!("{TAKEN_BACK}{by}, as {again}: {why}"),
+            None => format!("{TAKEN_BACK}{by}, as {again}"),
+        };
+        let forget = !review.declined.is_empty();
+        let remark = RemarkRequest { run: run.to_string(), why: Some(reason.clone()), forget, dry_run };
+        self.remark_alone(&remark)?;
+        let error = match landed.merged && !dry_run {
+            true => Some(self.credit(&record, 1.0, &reason, &mut notes)?.0),
+            false => None,
+        };
+        if held && !dry_run {
+            notes.push(format!("it waits as {again}, as the run did: `git brain approve {again}` lets it in"));
+        }
+        Ok(Reconsidered { run: run.to_string(), again: landed, error, notes })
+    }
+
+    /// What a run says, as a run of the person that comes from where that run came from.
+    fn drafted_again(
+        &self,
+        record: &RunRecord,
+        network: &TreeNetwork<'_>,
+        wake: CommitId,
+    ) -> Result<(Draft, crate::delta::Applied), BrainError> {
+        let shared = &self.cycle.shared;
+        let run: RunId = self.new_persons_run(&["again", record.run.as_str()])?;
+        let ops = record.ops.iter().filter(|op| lands(op)).cloned().collect();
+        let mut document = Document { agent: Some(run.agent()), prediction: None, ops };
+        shared.make_no_doubles(network, &mut document, &mut Vec::new())?;
+        let origin = record.origin.and(&quoted::by_hand(&document, network, &shared.policy.settings.origins)?);
+        let level = shared.policy.settings.origins.level(&origin);
+        if level == Level::Refused {
+            return Err(BrainError::refused(format!("origin {origin} is refused here, by [origins] of the settings")));
+        }
+        let draft = Draft {
+            reason: format!("{REASON}{}", record.run),
+            document,
+            origin,
+            roots: record.stimuli.clone(),
+            clock: record.at,
+            held: (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned()),
+            ..Draft::by_hand(shared, wake, run, "review")?
+        };
+        let applied = draft.apply(&self.cycle.store, shared)?;
+        Ok((draft, applied))
+    }
+
+    /// Judges a run: its error, and how many connections learn.
+    pub(super) fn credit(
+        &self,
+        record: &RunRecord,
+        value: f64,
+        text: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<(f64, usize), BrainError> {
+        let made = self.cycle.corrective(self.at(None)?, record, Some(value), Some(text))?;
+        let Corrective { document, judgement, credited, cognition, .. } = made;
+        let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
+        let bytes = json::pretty(&document);
+        let given = Given { document, bytes, lines: Vec::new(), agent, reason: LESSON, cognition };
+        let applied = self.apply_given(given, false, false)?;
+        if !applied.merged {
+            notes.push(format!("the lesson of it waits on {}", applied.branch));
+        }
+        Ok((judgement.error, credited))
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs of agents that a person's commit brings elsewhere than they were made: by cherry-pick, by a squash on a forge, by hand.
+//!
+//! Their records were held against their operations. Here the commit is held against the records: it has all that those runs made, as
+//! the typed merge lands it. A record alone would say that a run landed whose words nobody has, and other words beside a record would
+//! stand under its approval.
+
+use std::collections::HashSet;
+
+use super::{Judge, Kind};
+use crate::cycle::CycleError;
+use crate::cycle::merge::edits_of;
+use crate::delta::Effect;
+use crate::merge::Options;
+use crate::model::Neuron;
+use crate::model::ids::RunId;
+use crate::model::layout::{self, Place};
+use crate::model::settings::MergePolicy;
+use crate::store::{Commit, File, ObjectWriter, TreeId};
+
+/// A run that a commit brings, and what it made where it was made.
+pub(super) struct Brought {
+    pub run: RunId,
+    /// The tree that it started from.
+    pub base: TreeId,
+    /// That tree with what it did.
+    pub own: TreeId,
+}
+
+impl Judge<'_> {
+    /// Refuses a commit of a person that has something else in place of what its runs made.
+    pub(super) fn brings_whole(
+        &mut self,
+        writer: &ObjectWriter<'_>,
+        commit: &Commit,
+        (records, before): (&[RunId], TreeId),
+        brought: &[Brought],
+    ) -> Result<(), CycleError> {
+        let mut wrong: Option<Vec<(String, RunId)>> = None;
+        let default = MergePolicy::default();
+        let policies: Vec<MergePolicy> =
+            self.grounds.iter().map(|grounds| grounds.settings.merge.clone()).chain([default]).collect();
+        for policy in policies.iter().take(if brought.is_empty() { 0 } else { policies.len() }) {
+            let found = self.not_as_merged(writer, (commit, records, before), brought, policy)?;
+            if found.is_empty() {
+                return Ok(());
+            }
+            wrong = wrong.or(Some(found));
+        }
+        for (path, run) in wrong.into_iter().flatten() {
+            let message = format!("is not as {run} made it, whose record its commit brings");
+            self.fault_of(Kind::Other, commit, &path, 1, message);
+        }
+        Ok(())
+    }
+
+    /// The files that runs made and that a commit has otherwise than the typed merge of those runs into the tree before it.
+    fn not_as_merged(
+        &self,
+        writer: &ObjectWriter<'_>,
+        (commit, records, before): (&Commit, &[RunId], TreeId),
+        brought: &[Brought],
+        policy: &MergePolicy,
+    ) -> Result<Vec<(String, RunId)>, CycleError> {
+        let store = &self.cycle.store;
+        let mut merged = before;
+        for one in brought {
+            let outcome = self.cycle.merge_trees_by(policy, one.base, merged, one.own, Options::default())?;
+            merged = writer.edit(Some(merged), edits_of(&outcome))?;
+        }
+        let mut wrong = Vec::new();
+        for one in brought {
+            for change in store.diff(Some(one.base), Some(one.own), layout::NETWORK)? {
+                let place = Place::of(&change.path);
+                // The queue is what a commit consumed; a run that was taken in elsewhere may have been answered meanwhile.
+                if matches!(place, Place::Queue(_)) {
+                    continue;
+                }
+                let there = store.file(commit.tree, &change.path)?;
+                if there == store.file(merged, &change.path)? {
+                    continue;
+                }
+                let is_neuron = matches!(place, Place::Neuron(_));
+                let of = [store.file(before, &change.path)?, change.new, store.file(merged, &change.path)?];
+                let both = of[0] != change.old;
+                if is_neuron
+                    && (self.is_of_a_person(commit, merged, &change.path, records)?
+                        || both && self.is_between(there, of)?)
+                {
+                    continue;
+                }
+                wrong.push((change.path, one.run.clone()));
+            }
+        }
+        Ok(wrong)
+    }
+
+    /// Whether a run of a person, whose record the commit brings as well, says just what became of a neuron after the runs of agents.
+    fn is_of_a_person(
+        &self,
+        commit: &Commit,
+        merged: TreeId,
+        path: &str,
+        records: &[RunId],
+    ) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let neuron = |tree: TreeId| -> Result<Option<Neuron>, CycleError> {
+            let bytes = store.read(tree, path)?;
+            Ok(bytes.and_then(|bytes| Neuron::decode(&bytes, path).ok()))
+        };
+        let Some(after) = neuron(commit.tree)? else { return Ok(false) };
+        let Some(run) = after.run.as_ref().filter(|run| run.is_a_persons() && records.contains(run)) else {
+            return Ok(false);
+        };
+        let Some(record) = self.record(commit.tree, run)? else { return Ok(false) };
+        let effect = Effect::between(neuron(merged)?.as_ref(), &after);
+        Ok(record.effects.contains(&effect))
+    }
+
+    /// Whether a neuron that both sides changed says only what one of them says, line by line: so git merges it.
+    fn is_between(&self, file: Option<File>, of: [Option<File>; 3]) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let read = |file: File| store.content(file.blob);
+        let Some(file) = file else { return Ok(false) };
+        let sides = of.into_iter().flatten().map(read).collect::<Result<Vec<_>, _>>()?;
+        let said: HashSet<&[u8]> = sides.iter().flat_map(|bytes| lines(bytes)).collect();
+        let bytes = read(file)?;
+        Ok(lines(&bytes).all(|line| said.contains(line)))
+    }
+}
+
+/// The lines of a file, without what only their place in it asks for.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split(|byte| *byte == b'\n').map(|line| line.trim_ascii().strip_suffix(b",").unwrap_or(line.trim_ascii()))
+}

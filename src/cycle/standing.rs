@@ -1,0 +1,61 @@
+//! Of several decisions on a run, the one that stands: wake has what it decided.
+
+use super::network::TreeNetwork;
+use super::{Cycle, CycleError};
+use crate::model::ids::RunId;
+use crate::review::{ReviewRecord, Verdict};
+
+impl Cycle {
+    /// Whether wake has what a review decided. Of several decisions on a run one stands: an amendment whose run is in wake and was not taken
+    /// back leaves of the run itself what a rejection leaves.
+    pub fn stands(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let lives = |review: &ReviewRecord| match &review.lands {
+            Some(landed) => self.lives(network, landed),
+            None => Ok(false),
+        };
+        let record = network.record(&review.run)?;
+        let is_left = record.as_ref().is_some_and(|record| record.effects.is_empty());
+        Ok(match review.verdict {
+            Verdict::Approve => {
+                record.is_some_and(|record| !record.is_left_over()) && self.lives(network, &review.run)?
+            }
+            Verdict::Amend if review.lands.is_some() => lives(review)?,
+            Verdict::Amend | Verdict::Reject => {
+                let mut others = self.reviews_of(&review.run)?.into_iter();
+                is_left && !others.try_fold(false, |any, other| Ok::<_, CycleError>(any || lives(&other)?))?
+            }
+        })
+    }
+
+    /// The same, also if what an amendment landed was taken back since: its reason holds.
+    pub fn was_carried_out(&self, network: &TreeNetwork<'_>, review: &ReviewRecord) -> Result<bool, CycleError> {
+        if self.stands(network, review)? {
+            return Ok(true);
+        }
+        let landed = review.lands.as_ref().map(|landed| network.record(landed)).transpose()?.flatten();
+        // One that gave way to another decision teaches nothing.
+        let first = self.decision_that_stands(network, &review.run)?;
+        Ok(landed.is_some() && first.is_none_or(|first| first.review == review.review))
+    }
+
+    /// The decision on a run that wake has, of several; else the newest.
+    pub fn decision_that_stands(
+        &self,
+        network: &TreeNetwork<'_>,
+        run: &RunId,
+    ) -> Result<Option<ReviewRecord>, CycleError> {
+        let mut reviews = self.reviews_of(run)?;
+        for at in (0..reviews.len()).rev() {
+            if self.holds_for_its_run(&reviews[at])? && self.stands(network, &reviews[at])? {
+                return Ok(Some(reviews.swap_remove(at)));
+            }
+        }
+        Ok(reviews.pop())
+    }
+
+    /// Whether wake has a run that nobody took back.
+    fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, CycleError> {
+        let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        Ok(network.record(run)?.is_some() && self.run_to_revert(run, tree).is_ok())
+    }
+}
