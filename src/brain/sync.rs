@@ -340,6 +340,14 @@ impl Brain {
             }
             let there = self.decided_there(run, &theirs)?;
             let first = there.as_ref().map(|review| format!(" ({})", review.words())).unwrap_or_default();
+            let is_whole = theirs.record(run)?.is_some_and(|record| !record.is_left_over());
+            if there.is_none() && is_whole {
+                notes.push(format!(
+                    "{run} was merged elsewhere first, without a decision, and that stands: what was decided here is taken back; \
+                     `git brain revert {run}` takes back what it did"
+                ));
+                continue;
+            }
             let landed_there = there.is_some_and(|review| review.verdict != Verdict::Reject);
             notes.push(match is_other || had_landed || landed_there {
                 true => format!(

@@ -61,16 +61,6 @@ impl Cycle {
         Ok(found.pop_first().filter(|_| found.is_empty()))
     }
 
-    /// What the decision on a run says that stands, in words.
-    pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
-        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
-        let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, wake), run)?;
-        match stands {
-            Some(review) if self.holds_for_its_run(&review)? => Ok(Some(self.with_remarks(review)?.lesson())),
-            _ => Ok(None),
-        }
-    }
-
     /// The newest reviews, newest first, at most `most`.
     pub fn newest_reviews(&self, most: usize) -> Result<Vec<ReviewRecord>, CycleError> {
         let (mut found, mut seen, mut visited) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
@@ -340,6 +330,17 @@ impl Cycle {
                 trailers: trailers.clone(),
             })?;
             writer.publish()?;
+            // What no machine would take is no decision.
+            if store.requires_signatures()?
+                && let Some(why) = signed::unsigned_commit(store, &store.commit(commit)?)?
+            {
+                return Err(CycleError::Refused {
+                    message: format!("nothing was recorded, since no machine would take it: the commit of it {why}"),
+                    hint: Some(
+                        "`git config brain.signingKey` names the key, `git config user.email` whose it is".to_owned(),
+                    ),
+                });
+            }
             if store.advance_reviews(tip, commit)? {
                 return Ok(());
             }

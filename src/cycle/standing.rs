@@ -19,7 +19,10 @@ impl Cycle {
             Verdict::Approve => {
                 record.is_some_and(|record| !record.is_left_over()) && self.lives(network, &review.run)?
             }
-            Verdict::Amend if review.lands.is_some() => lives(review)?,
+            // Where somebody merged the whole run beside it, it keeps nothing out.
+            Verdict::Amend if review.lands.is_some() => {
+                record.is_none_or(|record| record.is_left_over()) && lives(review)?
+            }
             Verdict::Amend | Verdict::Reject => {
                 let mut others = self.reviews_of(&review.run)?.into_iter();
                 is_left && !others.try_fold(false, |any, other| Ok::<_, CycleError>(any || lives(&other)?))?
@@ -57,5 +60,15 @@ impl Cycle {
     fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, CycleError> {
         let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         Ok(network.record(run)?.is_some() && self.run_to_revert(run, tree).is_ok())
+    }
+
+    /// What the decision on a run says that stands, in words.
+    pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
+        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, wake), run)?;
+        match stands {
+            Some(review) if self.holds_for_its_run(&review)? => Ok(Some(self.with_remarks(review)?.lesson())),
+            _ => Ok(None),
+        }
     }
 }

@@ -95,7 +95,7 @@ impl Cycle {
                 continue;
             }
             let branch = branch_of(self.store.wake(), &old)?;
-            if rebuilt.held.iter().any(|(known, _)| *known == branch) {
+            if rebuilt.held.iter().any(|(known, _)| *known == branch) || self.still_waits(&branch, &old, left)? {
                 continue;
             }
             // What a decision makes of a run lands with a decision that counts, or not at all.
@@ -111,6 +111,15 @@ impl Cycle {
             self.redo(writer, rebuilt, (commit, record, held), &mut newest)?;
         }
         Ok(())
+    }
+
+    /// Whether a run waits on its branch here as it was before somebody merged it, with nothing below it that is left out.
+    fn still_waits(&self, branch: &Branch, run: &RunId, left: &Left) -> Result<bool, CycleError> {
+        let Some(tip) = self.store.tip(branch)? else { return Ok(false) };
+        let own = self.commit_of_run(tip, run)?;
+        Ok(own.trailer("Run") == Some(run.as_str())
+            && !left.ids.contains(&own.id)
+            && !own.parents.iter().any(|parent| left.ids.contains(parent)))
     }
 
     /// Does again what waits on branches that rest on what is left out: nobody else could take them.

@@ -36,11 +36,14 @@ impl Cycle {
             return Ok(None);
         }
         let (ours, theirs) = (self.store.tree_of(here)?, self.store.tree_of(there)?);
-        let (mut runs, mut made) = (BTreeSet::new(), Vec::new());
+        let (mut runs, mut made, mut others) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
         let (mut taught_here, mut taught_there) = (BTreeSet::new(), BTreeSet::new());
         for change in self.store.diff(Some(theirs), Some(ours), layout::RUNS)? {
             match (Place::of(&change.path), change.old, change.new) {
-                (Place::Run(run), Some(_), Some(_)) => drop(runs.insert(run)),
+                (Place::Run(run), Some(_), Some(_)) => {
+                    others.insert(run.clone());
+                    runs.insert(run);
+                }
                 // Here a reviewer made something else of a run that was decided on there, or a lesson was learnt from it.
                 (Place::Run(run), None, Some(_)) if run.is_a_persons() || run.agent().as_str() == EVALUATOR => {
                     let Some(about) = self.decided_by(ours, &run)? else { continue };
@@ -68,7 +71,9 @@ impl Cycle {
             }
             // One decision that both carried out: one lesson is enough.
             let teaches_twice = counted == 1 && taught_here.contains(&run) && taught_there.contains(&run);
-            if counted > 1 || teaches_twice {
+            // Or one side merged by hand what the other one decided on.
+            let is_merged = counted == 1 && others.contains(&run);
+            if counted > 1 || teaches_twice || is_merged {
                 decided.push(run);
             }
         }
