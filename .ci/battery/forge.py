@@ -343,7 +343,8 @@ class Forgery:
         """Files."""
         x, y = neuron_path("x"), neuron_path("y")
         how = dice.choice(("settings", "agent", "notes", "weight", "salience", "taint", "remove", "dangling", "json", "misplaced", "link", "module",
-                           "executable", "flag", "late flag", "late neuron", "unrecord", "rerecord", "record", "record", "tainted record", "base", "own"))
+                           "executable", "flag", "late flag", "late neuron", "unrecord", "rerecord", "record", "record", "tainted record", "base", "own",
+                           "squash", "squash", "squash of other words", "squash of a part"))
         self.what.append(how)
         if how == "settings":
             self.put("brain.toml", self.text("brain.toml") + "\n# mine\n")
@@ -378,6 +379,23 @@ class Forgery:
             path = dice.choice(sorted(filter(wanted, self.world.honest)))
             self.files[path] = (FILE, self.world.honest[path][1])
             self.bad.pop(path, None)
+        elif how.startswith("squash"):
+            # All that an agent's run made, upon something else: as it was, with other words, or without a neuron.
+            agents = sorted(path for path in self.world.honest if not path.endswith("-human.json"))
+            path = dice.choice([path for path in agents if path not in self.files] or agents)
+            honest = self.world.honest[path][0]
+            made = self.world.diff(self.world.files(self.world.commits[honest.parents[0]].tree), self.world.files(honest.tree))
+            for one, (_, new) in made.items():
+                if one.startswith("network/") and new:
+                    self.files[one] = new
+                    self.bad.pop(one, None)
+            neurons = sorted(one for one, (old, new) in made.items() if NEURON.fullmatch(one) and new and not old)
+            if how != "squash" and neurons:
+                one = dice.choice(neurons)
+                if how == "squash of a part":
+                    del self.files[one]
+                else:
+                    self.put(one, re.sub(r'"concept": "', '"concept": "Other ', self.text(one), count=1))
         elif how == "own":
             run = self.world.honest[next(p for p in self.world.honest if self.world.honest[p][0].id == self.world.true["memory"])]
             path = next(p for p, h in self.world.honest.items() if h is run)
@@ -622,7 +640,8 @@ def reverted(world, f, changes, gone):
 
 
 def brought(world, f, changes, own, alone):
-    """Records of runs that a person's commit brings: true ones, that say all that it does where there is one."""
+    """Records of runs that a person's commit brings: true ones, that say all that it does where there is one, with all that they made."""
+    found = None
     for path in own:
         if changes[path][0] or not RECORD.fullmatch(path):
             continue
@@ -639,7 +658,26 @@ def brought(world, f, changes, own, alone):
             return merged(world, f, changes, honest) if alone else "an agent that brings several runs"
         if alone and not set(now) <= set(moved):
             return "a run that says nothing of a neuron"
-    return None
+        if len(f.parents) == 1:
+            found = found or whole(world, f, changes, honest)
+            if found not in (None, UNSURE):
+                return found
+    return found
+
+
+def whole(world, f, changes, honest):
+    """A person's commit that brings a run has all that the run made; where the tree before it has something else as well, only a merge says what."""
+    before, unsure = world.files(world.commits[f.parents[0]].tree), False
+    made = world.diff(world.files(world.commits[honest.parents[0]].tree), world.files(honest.tree))
+    for path, (old, new) in made.items():
+        if not path.startswith("network/") or path.startswith("network/stimuli/queue/") or f.files.get(path) == new:
+            continue
+        # Another run that comes beside it may have changed the same.
+        beside = sum(1 for one, (was, _) in changes.items() if not was and RECORD.fullmatch(one)) > 1
+        if before.get(path) in (old, new) and not beside:
+            return "a run without what it made"
+        unsure = True
+    return UNSURE if unsure else None
 
 
 def merged(world, f, changes, honest):
