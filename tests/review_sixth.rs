@@ -162,8 +162,20 @@ fn squash_brings_all_that_its_run_made_or_nothing() {
     let words = world.git("a", &["show", &format!("{branch}:{tea}")]) + "\n";
     let other = words.replace("\"concept\": \"", "\"concept\": \"Not ");
     assert_ne!(words, other);
-    refused(&world, "other words", &squashed(&world, &branch, &[(&tea, Some(&other))]), "wake", "is not as");
-    refused(&world, "a part", &squashed(&world, &branch, &[(&milk, None)]), "wake", "is not as");
+    refused(
+        &world,
+        "other words",
+        &squashed(&world, &branch, &[(&tea, Some(&other))]),
+        "wake",
+        "is brought without what its run made",
+    );
+    refused(
+        &world,
+        "a part",
+        &squashed(&world, &branch, &[(&milk, None)]),
+        "wake",
+        "is brought without what its run made",
+    );
     refused(
         &world,
         "the record alone",

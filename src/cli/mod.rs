@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 done, 1 the answer is no, 2 usage, 3 conflict or refused, 4 provider failed, 5 bad data, 6 busy.
 
+mod again;
 mod amend;
 pub mod args;
 mod ask;

@@ -10,8 +10,8 @@ use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
 use crate::brain::Unapproved;
 use crate::brain::{
-    Belief, Brain, BrainError, Decision, Reconsidered, RemarkReport, RemarkRequest, ReviewLine, ReviewList,
-    ReviewReport, ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
+    Belief, Brain, BrainError, Decision, RemarkReport, RemarkRequest, ReviewLine, ReviewList, ReviewReport,
+    ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
 };
 use crate::model::{plural, ranges};
 
@@ -32,7 +32,7 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
         return edit(session, &brain, args);
     }
     if args.again {
-        return again(session, &brain, args);
+        return super::again::again(session, &brain, args);
     }
     if args.why.is_some() || args.forget {
         return remark(session, &brain, args);
@@ -76,33 +76,6 @@ fn remark(session: &Session, brain: &Brain, args: &args::Review) -> Done {
     let remarks: Vec<RemarkReport> = args.runs.iter().map(said).collect::<Result<_, _>>()?;
     session.out.report(&serde_json::json!({ "remarks": remarks }), |_| remarks.iter().map(remarked).collect());
     Ok(0)
-}
-
-/// Takes rejections back.
-fn again(session: &Session, brain: &Brain, args: &args::Review) -> Done {
-    let taken = |run: &String| brain.reconsider(run, args.why.as_deref(), args.dry_run);
-    let reports: Vec<Reconsidered> = args.runs.iter().map(taken).collect::<Result<_, _>>()?;
-    session.out.report(&serde_json::json!({ "again": reports }), |_| {
-        reports.iter().map(|report| reconsidered(report, args.dry_run)).collect()
-    });
-    Ok(0)
-}
-
-fn reconsidered(report: &Reconsidered, dry_run: bool) -> String {
-    let (run, again) = (&report.run, &report.again.run);
-    let mut text = match (dry_run, report.again.merged) {
-        (true, _) => format!("The rejection of {run} would be taken back.\n"),
-        (_, true) => format!("The rejection of {run} is taken back: {again} is in wake in its place.\n"),
-        (_, false) => format!("The rejection of {run} is taken back: {again} waits in its place.\n"),
-    };
-    if dry_run {
-        text.extend(report.again.effects.iter().map(|effect| format!("  {}\n", safe(effect))));
-    }
-    text.extend(report.error.map(|error| format!("  learnt: error {error:+.2}\n")));
-    text.extend(report.again.conflicts.iter().map(|conflict| format!("conflict: {}\n", safe(&conflict.to_string()))));
-    let notes = report.again.notes.iter().chain(&report.notes);
-    text.extend(notes.map(|note| format!("note: {}\n", safe(note))));
-    text
 }
 
 fn remarked(report: &RemarkReport) -> String {

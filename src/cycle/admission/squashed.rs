@@ -4,7 +4,7 @@
 //! the typed merge lands it. A record alone would say that a run landed whose words nobody has, and other words beside a record would
 //! stand under its approval.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
@@ -46,9 +46,12 @@ impl Judge<'_> {
             }
             wrong = wrong.or(Some(found));
         }
-        for (path, run) in wrong.into_iter().flatten() {
-            let message = format!("is not as {run} made it, whose record its commit brings");
-            self.fault_of(Kind::Other, commit, &path, 1, message);
+        let mut by_run: BTreeMap<RunId, Vec<String>> = BTreeMap::new();
+        wrong.into_iter().flatten().for_each(|(path, run)| by_run.entry(run).or_default().push(path));
+        for (run, paths) in by_run {
+            let more = if paths.len() > 1 { format!(", and {} more", paths.len() - 1) } else { String::new() };
+            let message = format!("is brought without what its run made: {} is not as it made it{more}", paths[0]);
+            self.fault_of(Kind::Other, commit, &layout::run(&run), 1, message);
         }
         Ok(())
     }
