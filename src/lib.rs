@@ -31,6 +31,7 @@
 //! | [`review`] | what a waiting run would change, for people; their decisions | pure |
 //! | [`audit`] | rules that a history must hold; findings, the sample, SARIF | pure |
 //! | [`wisdom`] | what came of actions, distilled into seeds: karma, causes, bundles | pure |
+//! | [`sealed`] | memories about a subject under that subject's key | pure |
 //! | [`cognition`] | how agents think: a snapshot in, a delta out | pure |
 //! | [`world`] | clock, ids, environment, files that people name, trust | |
 //! | [`store`] | git: objects, trees, commits, refs, locks, work trees | |
@@ -69,6 +70,7 @@ pub mod model;
 pub mod moving;
 pub mod picture;
 pub mod review;
+pub mod sealed;
 pub mod store;
 pub mod text;
 pub mod trigger;

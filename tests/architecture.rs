@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A module may import only what stands before it.
-const LAYERS: [&str; 27] = [
+const LAYERS: [&str; 28] = [
     "limits",
     "model",
     "text",
@@ -28,6 +28,7 @@ const LAYERS: [&str; 27] = [
     "review",
     "audit",
     "wisdom",
+    "sealed",
     "cognition",
     "world",
     "store",

@@ -14,6 +14,7 @@ use git_brain::model::deliberation::DeliberationCycle;
 use git_brain::model::document::{Acknowledgement, Agent, Flag, Goal, Metadata, Signal, State, Stimulus};
 use git_brain::model::layout::{self, Place};
 use git_brain::model::portable::{PortableMetadata, PortableNetwork};
+use git_brain::model::sealed::{Card, SealedMemory, SealedRecord, Sealing};
 use git_brain::model::settings::Rule;
 use git_brain::model::wisdom::{Inherited, Seed, Teaching, WisdomRecord};
 use git_brain::model::{Kind, Link, Neuron, Settings, json};
@@ -108,6 +109,7 @@ fn rewritten(block: &Block) -> Option<Vec<u8>> {
         "ledger" => LedgerEntry::decode(bytes, &what).unwrap().encode(),
         "deliberation" => both::<DeliberationCycle>(bytes, &what, most),
         "wisdom" => both::<WisdomRecord>(bytes, &what, most),
+        "sealed" => both::<SealedRecord>(bytes, &what, most),
         "metadata" => both::<Metadata>(bytes, &what, most),
         "review" => both::<ReviewRecord>(bytes, &what, most),
         "remark" => both::<Remark>(bytes, &what, most),
@@ -215,6 +217,7 @@ fn examples_lie_where_the_page_says() {
             "run" => layout::run(&text(&value, "run").parse().unwrap()),
             "chapter" => layout::chapter(&text(&value, "run").parse().unwrap()),
             "wisdom" => layout::wisdom(&text(&value, "run").parse().unwrap()),
+            "sealed" => layout::sealed(&text(&value, "run").parse().unwrap()),
             "ledger" => layout::ledger(&text(&value, "run").parse().unwrap()),
             "goal" => {
                 assert_eq!(Goal::id_of(&text(&value, "text")).as_str(), text(&value, "id"));
@@ -238,7 +241,7 @@ fn the_page_has_every_field_of_every_document() {
     }
     let documents = fields![
         "neuron" => Neuron, "stimulus" => Stimulus, "signal" => Signal, "acknowledgement" => Acknowledgement,
-        "flag" => Flag, "goal" => Goal, "ledger" => LedgerEntry, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "wisdom" => WisdomRecord, "wisdom" => Teaching, "wisdom" => Seed, "wisdom" => Inherited, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
+        "flag" => Flag, "goal" => Goal, "ledger" => LedgerEntry, "metadata" => Metadata, "run" => RunRecord, "sleep" => SleepRecord, "agent" => Agent, "delta" => Document, "chapter" => Chapter, "chapter" => Gap, "chapter" => Claim, "wisdom" => WisdomRecord, "wisdom" => Teaching, "wisdom" => Seed, "wisdom" => Inherited, "sealed" => SealedRecord, "sealed" => Sealing, "sealed" => Card, "sealed" => SealedMemory, "network" => PortableNetwork, "network" => PortableMetadata, "triple" => cycle::Triple,
     ];
     for (tag, schema) in documents {
         let section = &blocks_of("docs/format.md", tag)[0].section;

@@ -89,6 +89,7 @@ rules! {
     CouncilBypass = "council-bypass", Quarantine, "A run that a council did not approve lands by the decision of a person.";
     LedgerGap = "ledger-gap", Quarantine, "A ledger entry belongs to a corrective run and a prediction that the judged run made.";
     WisdomGap = "wisdom-gap", Quarantine, "Wisdom belongs to a run that taught it.";
+    SealedGap = "sealed-gap", Quarantine, "Sealed memories and tombstones belong to a run of a person that sealed them.";
     NarrativeGap = "narrative-gap", Warn, "The story stays near the ledger.";
     NarrativeForged = "narrative-forged", Quarantine, "Chapters of the story are told by sleeps alone.";
     MetricForged = "metric-forged", Quarantine, "The measures in a commit are those of what its run said.";

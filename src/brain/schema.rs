@@ -15,6 +15,7 @@ use crate::delta::{Document, LedgerEntry, RunRecord};
 use crate::limits;
 use crate::model::document::Goal;
 use crate::model::portable::PortableNetwork;
+use crate::model::sealed::SealedRecord;
 use crate::model::wisdom::WisdomRecord;
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::review::ReviewRecord;
@@ -67,6 +68,7 @@ pub const SCHEMAS: &[SchemaEntry] = &[
     entry("recall", "the output of `recall --json`", made::<RecallAnswer>),
     entry("review", "a decision about a run, YYYY/MM/DD/RUN/REVIEW.json in refs/brain/reviews", made::<ReviewRecord>),
     entry("run", "the record of a run, network/runs/…/RUN.json", made::<RunRecord>),
+    entry("sealed", "sealed memories that a run entered, network/sealed/…/RUN.json", made::<SealedRecord>),
     entry("settings", "brain.toml, as JSON", made::<Settings>),
     entry("signal", "a message to an agent, network/signals/…/ID.json", made::<Signal>),
     entry("sleep", "the record of a sleep, network/sleep/…/RUN.json", made::<SleepRecord>),
@@ -204,7 +206,8 @@ mod tests {
     "aligner": {"mind": "reflex-lexical", "family": "a"}}, "rules": "0", "evidence": {},
     "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}},
   {"op": "wisdom", "seeds": [{"condition": "…", "action": "…", "effect": "…", "polarity": "do",
-    "sources": ["20260126t143200123z-abcd2345-decision"]}], "forget": ["w-0123456789abcdef"]}]}"#;
+    "sources": ["20260126t143200123z-abcd2345-decision"]}], "forget": ["w-0123456789abcdef"]},
+  {"op": "seal", "forget": ["subject-0123456789abcdef0123456789abcdef"]}]}"#;
 
     #[test]
     fn what_the_delta_schema_says_is_what_the_reader_says() {

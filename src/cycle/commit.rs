@@ -451,6 +451,9 @@ pub(super) fn edits(applied: &Applied, record: &RunRecord, format: Format) -> Ve
     if let Some(teaching) = &applied.wisdom {
         edits.push(TreeEdit::new(layout::wisdom(&teaching.run), Some(json::pretty(teaching))));
     }
+    if let Some(sealed) = &applied.sealed {
+        edits.push(TreeEdit::new(layout::sealed(&sealed.run), Some(json::pretty(sealed))));
+    }
     edits
 }
 
@@ -475,6 +478,12 @@ fn message(applied: &Applied, record: &RunRecord) -> (String, String) {
         count(usize::from(applied.deliberation.is_some()), "deliberation"),
         count(applied.wisdom.as_ref().map_or(0, |wisdom| wisdom.teaching.seeds.len()), "seed"),
         count(applied.wisdom.as_ref().map_or(0, |wisdom| wisdom.teaching.forget.len()), "forgotten seed"),
+        count(applied.sealed.as_ref().map_or(0, |sealed| sealed.sealing.subjects.len()), "new subject"),
+        applied.sealed.as_ref().and_then(|sealed| match sealed.sealing.memories.len() {
+            0 => None,
+            n => Some(plural(n, "sealed memory", "sealed memories")),
+        }),
+        count(applied.sealed.as_ref().map_or(0, |sealed| sealed.sealing.forget.len()), "forgotten subject"),
         count(applied.goals.len(), "goal"),
     ]
     .into_iter()

@@ -17,6 +17,7 @@ use crate::model::document::{FORMAT, Goal};
 use crate::model::ids::{NeuronId, RunId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::layout::{self, Place};
+use crate::model::sealed::SealedRecord;
 use crate::model::wisdom::WisdomRecord;
 use crate::model::{Acknowledgement, Agent, Flag, Format, Metadata, Neuron, Settings, Signal, Stimulus};
 use crate::store::File;
@@ -167,6 +168,14 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
                     .map_err(|(field, m)| JsonError::at(path, json::line_of_key(bytes, field), field, m))
             })
             .and_then(|w| lies_at(path, bytes, "run", &layout::wisdom(&w.run), w.run.as_str())),
+        Place::Sealed(_) => document::<SealedRecord>(bytes, path)
+            .and_then(|s| {
+                s.sealing
+                    .check()
+                    .map(|()| s)
+                    .map_err(|(field, m)| JsonError::at(path, json::line_of_key(bytes, field), field, m))
+            })
+            .and_then(|s| lies_at(path, bytes, "run", &layout::sealed(&s.run), s.run.as_str())),
         Place::Goal => goal(path, bytes, &mut findings),
         Place::Sleep(run) if path == layout::sleep(&run) => SleepRecord::decode(bytes, path)
             .and_then(|r| lies_at(path, bytes, "run", &layout::sleep(&r.run), r.run.as_str())),

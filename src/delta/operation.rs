@@ -13,6 +13,7 @@ use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::json::{self, JsonError};
 use crate::model::neuron::{check_concept, check_label};
+use crate::model::sealed::Sealing;
 use crate::model::wisdom::Teaching;
 use crate::model::{Kind, Link, Stamp};
 
@@ -110,6 +111,8 @@ pub enum Operation {
     Deliberate(Deliberate),
     /// Enters what was learnt, or forgets it; at most one in a document.
     Wisdom(Teaching),
+    /// Enters sealed memories and subjects, or forgets subjects; at most one in a document, and a person's alone.
+    Seal(Sealing),
 }
 
 /// `create`.
@@ -335,11 +338,12 @@ impl Operation {
             Operation::Goal(_) => "goal",
             Operation::Deliberate(_) => "deliberate",
             Operation::Wisdom(_) => "wisdom",
+            Operation::Seal(_) => "seal",
         }
     }
 
     /// Every word that `op` can be.
-    pub const NAMES: [&'static str; 16] = OPERATIONS;
+    pub const NAMES: [&'static str; 17] = OPERATIONS;
 
     /// Ranges that types alone do not hold. The error is (field, what is wrong).
     fn check(&self) -> Result<(), (&'static str, String)> {
@@ -383,6 +387,7 @@ impl Operation {
                 read_cycle(&op.cycle).map(drop).map_err(|m| ("cycle", m))
             }
             Operation::Wisdom(op) => op.check(),
+            Operation::Seal(op) => op.check(),
             Operation::Connect(_) | Operation::Disconnect(_) | Operation::Retype(_) | Operation::Flag(_) => Ok(()),
         }
     }
@@ -536,7 +541,8 @@ fn parse_tagged(raw: &str) -> Result<Operation, (usize, String)> {
     read!("create" => Create, "activate" => Activate, "connect" => Connect, "adjust" => Adjust,
         "disconnect" => Disconnect, "reinforce" => Reinforce, "reword" => Reword, "retype" => Retype,
         "archive" => Archive, "signal" => Signal, "acknowledge" => Acknowledge, "flag" => Flag,
-        "outcome" => Outcome, "goal" => Goal, "deliberate" => Deliberate, "wisdom" => Wisdom)
+        "outcome" => Outcome, "goal" => Goal, "deliberate" => Deliberate, "wisdom" => Wisdom,
+        "seal" => Seal)
 }
 
 /// Reads a struct from an object, passing over its `op`.

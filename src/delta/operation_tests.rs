@@ -22,14 +22,15 @@ const ALL: &str = r#"{"agent": "memory", "prediction": {"text": "…", "value": 
     "aligner": {"mind": "reflex-lexical", "family": "a"}}, "rules": "0", "evidence": {},
     "forecast": {"monsoon": false, "trees": {}}, "results": [], "seeds": [], "events": []}},
   {"op": "wisdom", "seeds": [{"condition": "…", "action": "…", "effect": "…", "polarity": "do",
-    "sources": ["20260126t143200123z-abcd2345-decision"]}], "forget": ["w-0123456789abcdef"]}]}"#;
+    "sources": ["20260126t143200123z-abcd2345-decision"]}], "forget": ["w-0123456789abcdef"]},
+  {"op": "seal", "forget": ["subject-0123456789abcdef0123456789abcdef"]}]}"#;
 
 #[test]
 fn every_operation_is_read_and_written_back() {
     let document = Document::parse(ALL.as_bytes(), "delta").unwrap();
     let names: Vec<_> = document.ops.iter().map(Operation::name).collect();
     assert_eq!(names, Operation::NAMES);
-    assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12, 13, 15, 16, 20]);
+    assert_eq!(Document::lines(ALL.as_bytes()), [3, 4, 5, 6, 7, 8, 9, 9, 10, 11, 11, 12, 13, 15, 16, 20, 22]);
     let again = serde_json::to_vec(&document).unwrap();
     assert_eq!(Document::parse(&again, "delta").unwrap(), document);
 }

@@ -108,6 +108,7 @@ impl RunOutline {
                     | Operation::Goal(_)
                     | Operation::Deliberate(_)
                     | Operation::Wisdom(_)
+                    | Operation::Seal(_)
             )
         };
         let outline = |effect: Effect| {

@@ -94,6 +94,17 @@ pub const BUNDLE_SEEDS: usize = 24;
 pub const BUNDLE_BYTES: usize = 128 << 10;
 /// Days that a bundle is good for, at most.
 pub const BUNDLE_DAYS: u32 = 366;
+/// Cards, memories and tombstones of subjects that one run enters: so many of the longest texts, in hexadecimal digits, stay below [`DELTA_BYTES`].
+pub const SEALED_AT_ONCE: usize = 32;
+/// Lengths that texts are filled up to before they are sealed, bytes: which of them it was is all that a ciphertext tells of its length. The last
+/// holds the longest concept with its time.
+pub const SEALED_BLOCKS: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
+/// Longest name of a subject, bytes: it fills no more than the first block.
+pub const SUBJECT_NAME_BYTES: usize = 200;
+/// Bytes of a line that holds the key of a subject, with what may stand around it.
+pub const SUBJECT_KEY_LINE_BYTES: usize = 256;
+/// Bytes that are sealed at once: all of it is held in memory, so that no word waits in a file.
+pub const SEALED_INPUT_BYTES: usize = 1 << 20;
 /// Largest signal or acknowledgement payload, bytes of compact JSON.
 pub const PAYLOAD_BYTES: usize = 16 << 10;
 /// Most connections of one reinforced pathway: propagation never goes deeper.

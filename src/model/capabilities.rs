@@ -8,7 +8,7 @@ use super::neuron::Kind;
 use super::origin::{Level, Origin};
 
 /// Every word that the `op` of an operation can be.
-pub const OPERATIONS: [&str; 16] = [
+pub const OPERATIONS: [&str; 17] = [
     "create",
     "activate",
     "connect",
@@ -25,6 +25,7 @@ pub const OPERATIONS: [&str; 16] = [
     "goal",
     "deliberate",
     "wisdom",
+    "seal",
 ];
 
 /// What an agent's deltas may do. Checked by the engine, whatever the cognition says.

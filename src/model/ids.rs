@@ -27,13 +27,19 @@ pub enum IdError {
     /// Not a run id.
     #[error("{0:?} is not a run id such as 20260126t143200000z-abcd2345-memory")]
     Run(String),
+    /// Not the id of a subject.
+    #[error("{0:?} is not the id of a subject: subject- and 32 hexadecimal digits")]
+    Subject(String),
+    /// Not the id of a sealed memory.
+    #[error("{0:?} is not the id of a sealed memory: sealed- and 32 hexadecimal digits")]
+    Sealed(String),
 }
 
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// Checks `^[a-z0-9][a-z0-9_-]{0,63}$` and refuses Windows device names (also `com1`, `lpt9`).
 pub fn check(text: &str) -> Result<(), IdError> {
-    let clipped = || text.chars().take(80).collect::<String>();
+    let clipped = || clipped(text);
     let good = |b: u8| is_id_char(char::from(b));
     let first = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
     if !first || text.len() > limits::ID_BYTES || !text.bytes().all(good) {
@@ -145,6 +151,32 @@ id_type!(
     /// A run's id, `<yyyymmdd>t<hhmmssmmm>z-<8 base32>-<agent>`: its text order is its order in time.
     RunId, check_run, "^[0-9]{8}t[0-9]{9}z-[a-z2-7]{8}-[a-z0-9][a-z0-9_-]{0,34}$"
 );
+
+id_type!(
+    /// A subject's id, `subject-` and 32 random hexadecimal digits: it says nothing of the name.
+    SubjectId, check_subject, "^subject-[0-9a-f]{32}$"
+);
+id_type!(
+    /// The id of a sealed memory, `sealed-` and 32 random hexadecimal digits.
+    SealedId, check_sealed, "^sealed-[0-9a-f]{32}$"
+);
+
+fn check_subject(text: &str) -> Result<(), IdError> {
+    check_random(text, "subject-").ok_or_else(|| IdError::Subject(clipped(text)))
+}
+
+fn check_sealed(text: &str) -> Result<(), IdError> {
+    check_random(text, "sealed-").ok_or_else(|| IdError::Sealed(clipped(text)))
+}
+
+fn check_random(text: &str, prefix: &str) -> Option<()> {
+    let digits = text.strip_prefix(prefix)?;
+    (digits.len() == 32 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))).then_some(())
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(80).collect()
+}
 
 fn check_agent(text: &str) -> Result<(), IdError> {
     check(text)?;

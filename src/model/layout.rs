@@ -29,6 +29,8 @@ pub const LEDGER: &str = "network/ledger";
 pub const DELIBERATIONS: &str = "network/deliberations";
 /// The folder of wisdom.
 pub const WISDOM: &str = "network/wisdom";
+/// The folder of sealed memories.
+pub const SEALED: &str = "network/sealed";
 /// The folder of escalations.
 pub const ESCALATIONS: &str = "network/escalations";
 /// The folder of the narrative.
@@ -116,6 +118,11 @@ pub fn wisdom(id: &RunId) -> String {
     dated(WISDOM, id, ".json")
 }
 
+/// `network/sealed/<yyyy>/<mm>/<dd>/ab/<run>.json`: the sealed memories that the run `id` entered.
+pub fn sealed(id: &RunId) -> String {
+    dated(SEALED, id, ".json")
+}
+
 /// `network/narrative/<yyyy>/<mm>/<dd>/ab/<run>.json`: the chapter that was told in the sleep `id`.
 pub fn chapter(id: &RunId) -> String {
     dated(NARRATIVE, id, ".json")
@@ -190,6 +197,8 @@ pub enum Place {
     Deliberation(RunId),
     /// What a run taught and forgot.
     Wisdom(RunId),
+    /// The sealed memories that a run entered.
+    Sealed(RunId),
     /// A chapter of the narrative.
     Chapter(RunId),
     /// The record of a sleep.
@@ -224,6 +233,7 @@ impl Place {
             Self::Ledger(_) => "ledger entries",
             Self::Deliberation(_) => "deliberations",
             Self::Wisdom(_) => "wisdom",
+            Self::Sealed(_) => "sealed",
             Self::Chapter(_) => "chapters",
             Self::Sleep(_) => "sleeps",
             Self::Event => "events",
@@ -266,6 +276,7 @@ impl Place {
                 | Place::Ledger(_)
                 | Place::Deliberation(_)
                 | Place::Wisdom(_)
+                | Place::Sealed(_)
                 | Place::Chapter(_)
                 | Place::Sleep(_)
                 | Place::Event
@@ -314,7 +325,7 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
             let id = GoalId::parse(name.strip_suffix(".json")?).ok()?;
             (goal(&id) == path).then_some(Place::Goal)
         }
-        "ledger" | "deliberations" | "wisdom" | "narrative" | "sleep" => {
+        "ledger" | "deliberations" | "wisdom" | "sealed" | "narrative" | "sleep" => {
             let stem = name.strip_suffix(".json")?;
             let (stem, part) = stem.split_once('.').map_or((stem, None), |(stem, part)| (stem, Some(part)));
             let id = RunId::parse(stem).ok()?;
@@ -322,6 +333,7 @@ fn in_network(rest: &str, path: &str) -> Option<Place> {
                 None if ledger(&id) == path => Place::Ledger,
                 None if deliberation(&id) == path => Place::Deliberation,
                 None if wisdom(&id) == path => Place::Wisdom,
+                None if sealed(&id) == path => Place::Sealed,
                 None if chapter(&id) == path => Place::Chapter,
                 None if sleep(&id) == path => Place::Sleep,
                 Some(part) if sleep_part(&id, part.parse().ok().filter(|n| *n > 1)?) == path => Place::Sleep,
@@ -368,6 +380,7 @@ mod tests {
             (ledger(&run_id), Place::Ledger(run_id.clone())),
             (deliberation(&run_id), Place::Deliberation(run_id.clone())),
             (wisdom(&run_id), Place::Wisdom(run_id.clone())),
+            (sealed(&run_id), Place::Sealed(run_id.clone())),
             (chapter(&run_id), Place::Chapter(run_id.clone())),
             (sleep(&run_id), Place::Sleep(run_id.clone())),
             (sleep_part(&run_id, 2), Place::Sleep(run_id.clone())),

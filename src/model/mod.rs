@@ -23,6 +23,7 @@ pub mod plural;
 pub mod portable;
 pub mod review;
 pub mod salience;
+pub mod sealed;
 pub mod secret;
 pub mod settings;
 pub mod shell;

@@ -316,7 +316,7 @@ pub fn consequence(record: &RunRecord, replaces: usize, conflict: bool, tainted:
     };
     let of_operation = |op: &Operation| match op {
         Operation::Flag(_) => 0.5,
-        Operation::Goal(_) | Operation::Wisdom(_) => 1.0,
+        Operation::Goal(_) | Operation::Wisdom(_) | Operation::Seal(_) => 1.0,
         _ => 0.0,
     };
     let effects: f64 = record.effects.iter().map(of_effect).sum();

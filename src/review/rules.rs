@@ -39,6 +39,7 @@ pub fn is_beside<'o>(mut ops: impl Iterator<Item = &'o Operation>) -> bool {
                 | Operation::Goal(_)
                 | Operation::Deliberate(_)
                 | Operation::Wisdom(_)
+                | Operation::Seal(_)
         )
     })
 }

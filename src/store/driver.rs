@@ -14,7 +14,7 @@ pub(super) const DRIVER_KEY: &str = "merge.git-brain.driver";
 const DRIVER_ARGUMENTS: &str = " merge-driver %O %A %B %P";
 const BLOCK: (&str, &str) = ("# git-brain: begin", "# git-brain: end");
 /// The folders of `network/` whose files the typed merge knows.
-const MERGED: [&str; 11] = [
+const MERGED: [&str; 12] = [
     "neurons",
     "stimuli",
     "signals",
@@ -25,6 +25,7 @@ const MERGED: [&str; 11] = [
     "ledger",
     "narrative",
     "wisdom",
+    "sealed",
     "escalations",
 ];
 

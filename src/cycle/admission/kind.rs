@@ -30,6 +30,8 @@ pub enum Kind {
     NoDay,
     /// Wisdom that no run taught.
     Wisdom,
+    /// Sealed memories that no run of a person sealed so.
+    Sealed,
     /// A commit under a fixed clock, which explains all else that is wrong with it.
     FixedClock,
 }

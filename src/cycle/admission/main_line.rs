@@ -89,6 +89,7 @@ impl Judge<'_> {
                 | Place::Ledger(_)
                 | Place::Deliberation(_)
                 | Place::Wisdom(_)
+                | Place::Sealed(_)
                     if by_person =>
                 {
                     let by = serde_json::from_slice::<SetBy>(&store.content(new.blob)?).ok().and_then(|by| by.run);

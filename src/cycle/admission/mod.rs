@@ -486,6 +486,7 @@ impl Judge<'_> {
             self.size_by_hand(commit, change)?;
         }
         self.wisdom_by_hand(commit, changes)?;
+        self.sealed_by_hand(commit, changes)?;
         self.approves_by_hand(commit, changes, None)?;
         let cycle = self.cycle;
         let writer = cycle.store.writer()?;

@@ -19,6 +19,7 @@ use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operatio
 use crate::merge::Options;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
+use crate::model::sealed::SealedRecord;
 use crate::model::settings::{MergePolicy, Settings};
 use crate::model::{Agent, Metadata, Neuron, json};
 use crate::store::{BlobId, Commit, CommitId, FileChange, ObjectWriter, Store, TreeEdit, TreeId};
@@ -271,6 +272,26 @@ impl Judge<'_> {
             if !self.record(commit.tree, &run)?.is_some_and(|record| taught(&record)) {
                 let message = format!("is wisdom of {run}, and no run of that name taught any");
                 self.fault_of(Kind::Wisdom, commit, &change.path, 1, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses sealed memories that no run of a person sealed just so: an agent seals nothing, and a tombstone destroys keys.
+    pub(super) fn sealed_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
+        for change in changes.iter().filter(|change| change.old.is_none()) {
+            let (Place::Sealed(run), Some(new)) = (Place::of(&change.path), change.new) else { continue };
+            // What does not parse was told already.
+            let Ok(sealed) = json::typed::<SealedRecord>(&self.cycle.store.content(new.blob)?, &change.path) else {
+                continue;
+            };
+            let says = |op: &Operation| matches!(op, Operation::Seal(sealing) if *sealing == sealed.sealing);
+            let is_so = |record: RunRecord| {
+                record.agent.as_str() == HUMAN && record.at == sealed.at && record.ops.iter().any(says)
+            };
+            if !self.record(commit.tree, &run)?.is_some_and(is_so) {
+                let message = format!("is sealed by {run}, and no run of a person of that name sealed it so");
+                self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
             }
         }
         Ok(())

@@ -176,6 +176,7 @@ impl Judge<'_> {
         }
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
         self.files(commit, &own)?;
+        self.sealed_by_hand(commit, &own)?;
         self.approves_by_hand(commit, &own, Some(right))?;
         let touched = changes.iter().map(|change| &change.path).chain(&others);
         let neurons = touched.filter(|path| matches!(Place::of(path), Place::Neuron(_))).cloned().collect();

@@ -410,6 +410,7 @@ fn rule_of(kind: Kind, commit: Option<&Commit>) -> Rule {
         Kind::Agent => return Rule::SingleWriter,
         Kind::NoDay => return Rule::SleepLog,
         Kind::Wisdom => return Rule::WisdomGap,
+        Kind::Sealed => return Rule::SealedGap,
         Kind::Other => {}
     }
     let Some(commit) = commit else { return Rule::Unreadable };

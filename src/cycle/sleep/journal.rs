@@ -418,6 +418,7 @@ impl Runs {
                     Operation::Outcome(_) => did(layout::ledger(&record.run), &record.run),
                     Operation::Deliberate(_) => did(layout::deliberation(&record.run), &record.run),
                     Operation::Wisdom(_) => did(layout::wisdom(&record.run), &record.run),
+                    Operation::Seal(_) => did(layout::sealed(&record.run), &record.run),
                     Operation::Flag(set) => did(layout::flag(&set.name), &record.run),
                     Operation::Goal(set) => {
                         let id = set.id.clone().unwrap_or_else(|| Goal::id_of(&set.text));

@@ -42,7 +42,7 @@ use crate::model::layout;
 use crate::store::{Branch, Commit, CommitId, TreeId};
 
 /// The folders of documents, beside neurons and records of runs, that a night carries to main.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     layout::STIMULI,
     layout::SIGNALS,
     layout::FLAGS,
@@ -50,6 +50,7 @@ const DOCUMENTS: [&str; 7] = [
     layout::LEDGER,
     layout::DELIBERATIONS,
     layout::WISDOM,
+    layout::SEALED,
 ];
 
 /// A sleep as main has it.

@@ -154,9 +154,10 @@ impl Cycle {
             for FileChange { path, old, new } in self.store.diff(Some(main), Some(tree), folder)? {
                 let held = match (Place::of(&path), new) {
                     (Place::Stimulus(id) | Place::Queue(id), Some(_)) => stimuli.contains(&id),
-                    (Place::Ledger(run) | Place::Deliberation(run) | Place::Wisdom(run), Some(_)) => {
-                        runs.contains(&run)
-                    }
+                    (
+                        Place::Ledger(run) | Place::Deliberation(run) | Place::Wisdom(run) | Place::Sealed(run),
+                        Some(_),
+                    ) => runs.contains(&run),
                     (Place::Signal(..) | Place::Acknowledgement(..) | Place::Flag(_) | Place::Goal, Some(file)) => {
                         let by: SetBy = json::typed(&self.store.content(file.blob)?, &path)?;
                         by.run.is_some_and(|run| runs.contains(&run))

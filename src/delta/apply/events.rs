@@ -9,6 +9,7 @@ use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{Goal, GoalLevel};
 use crate::model::ids::{GoalId, SignalId};
 use crate::model::neuron::check_concept;
+use crate::model::sealed::{SealedRecord, Sealing};
 use crate::model::wisdom::{Polarity, Seed, Teaching, WisdomRecord};
 use crate::model::within;
 
@@ -111,6 +112,19 @@ impl<L: Lookup> Work<'_, L> {
             }
         }
         self.out.wisdom = Some(WisdomRecord { run, at, teaching });
+        Ok(())
+    }
+
+    /// Enters sealed memories. No agent does, whatever its definition says: what it could seal, it was shown.
+    pub(super) fn seal(&mut self, sealing: &Sealing) -> Result<(), ApplyError<L::Error>> {
+        if self.allowed.is_some() {
+            return Err(self.refuse(Reason::Sealing));
+        }
+        if self.out.sealed.is_some() {
+            return Err(self.refuse(Reason::SecondSealing));
+        }
+        let (run, at) = (self.author.run.clone(), self.author.clock);
+        self.out.sealed = Some(SealedRecord { run, at, sealing: sealing.clone() });
         Ok(())
     }
 

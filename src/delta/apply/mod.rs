@@ -18,6 +18,7 @@ use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::Goal;
 use crate::model::ids::{self, AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId};
 use crate::model::neuron::Name;
+use crate::model::sealed::SealedRecord;
 use crate::model::settings::{Activation, Learning};
 use crate::model::wisdom::WisdomRecord;
 use crate::model::{Acknowledgement, Flag, Kind, Link, Neuron, Origin, Signal, Stamp, salience};
@@ -76,6 +77,8 @@ pub struct Applied {
     pub deliberation: Option<DeliberationCycle>,
     /// What was learnt.
     pub wisdom: Option<WisdomRecord>,
+    /// What was sealed.
+    pub sealed: Option<SealedRecord>,
     /// What was clamped or raised, one sentence each.
     pub notes: Vec<String>,
 }
@@ -148,6 +151,12 @@ pub enum Reason {
     /// A second lesson in one document.
     #[error("a document holds one operation `wisdom`")]
     SecondTeaching,
+    /// A second sealing in one document.
+    #[error("a document holds one operation `seal`")]
+    SecondSealing,
+    /// A sealing of an agent.
+    #[error("only people seal memories and forget subjects")]
+    Sealing,
     /// A seed of an agent without a run that it rests on.
     #[error("{0} names no run that it rests on, which only people may leave out")]
     Unfounded(String),
@@ -387,6 +396,7 @@ impl<L: Lookup> Work<'_, L> {
             Operation::Goal(op) => self.goal(op),
             Operation::Deliberate(op) => self.deliberate(op),
             Operation::Wisdom(op) => self.wisdom(op),
+            Operation::Seal(op) => self.seal(op),
         }
     }
 
