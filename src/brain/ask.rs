@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::explain::why;
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::activation::recall::{Answer, CLOSE, Filters, closeness};
+use crate::activation::recall::{Answer, CLOSE, Filters, Found, closeness};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
 use crate::cycle::count;
 use crate::cycle::network::{TreeNetwork, all_neurons};
@@ -46,6 +46,8 @@ pub struct RecallRequest {
     pub explain: bool,
     /// Only memories that come at least so close to the question, each by itself, 0..=1.
     pub close: Option<f64>,
+    /// Also sealed memories that keys of this machine open: for a person alone, since programs and models pass on what they read.
+    pub sealed: bool,
 }
 
 /// The best memories, best first.
@@ -140,10 +142,15 @@ impl Brain {
             let code = here.as_ref().and_then(|here| here.seen(&recalled.neuron));
             Answer { why, code, ..Answer::of(recalled.found, &recalled.neuron, &recalled.copies) }
         };
+        let ranked: Vec<Found> = found.iter().filter(|_| request.sealed).map(|one| one.found.clone()).collect();
         let mut results: Vec<Answer> = found.into_iter().map(explained).collect();
         self.name_older(commit, &mut results)?;
         let nothing_close = closeness.is_some_and(|closeness| closeness < CLOSE);
-        Ok(RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt })
+        let mut answer = RecallAnswer { results, closeness, nothing_close, at: commit.to_string(), notes, learnt };
+        if request.sealed && !request.talk {
+            self.add_sealed(&mut answer, request, commit, &snapshot, &ranked)?;
+        }
+        Ok(answer)
     }
 
     /// A note of the texts that were fed and are not perceived yet, as after a feed that was cut off.

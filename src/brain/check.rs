@@ -152,6 +152,7 @@ impl Brain {
             findings.extend(landed);
             hints.extend(hint);
             findings.extend(broken_councils(&store)?);
+            findings.extend(unopened(dir, world, store.tree_of(commit)?));
             let decisions = broken_decisions(&store, world)?;
             if !decisions.is_empty() {
                 hints.push(
@@ -236,6 +237,17 @@ fn refused_here(dir: &Path, world: &World) -> Result<(Vec<Finding>, Vec<String>)
     let hints: BTreeSet<String> = refused.keys().map(|branch| way_on(&cycle, branch)).collect();
     let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
     Ok((faults.into_iter().map(finding_of).collect(), hints.into_iter().collect()))
+}
+
+/// Sealed memories that do not open though their subject's key is on this machine. A record or key that cannot be read is a finding of its own.
+fn unopened(dir: &Path, world: &World, tree: TreeId) -> Vec<Finding> {
+    let held = Cycle::open(dir, world.clone(), &[]).and_then(|cycle| cycle.held(tree));
+    let damages = held.map(|held| held.damages).unwrap_or_default();
+    let finding = |damage: crate::sealed::Damage| {
+        let crate::sealed::Damage { path, id, subject } = damage;
+        Finding::error(&path, 1, format!("{id} does not open with the key of {subject}: it was changed, or moved"))
+    };
+    damages.into_iter().map(finding).collect()
 }
 
 /// Runs of wake that had to wait and that nobody who may has approved, as far as decisions are known here, and what to do.

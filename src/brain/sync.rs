@@ -105,6 +105,7 @@ impl Brain {
             let (base, was_cut_off) = self.before_meeting(remote)?;
             let mut report = self.met(remote, self.synced(remote, without_refused)?, base, was_cut_off)?;
             report.notes.extend(self.take_notes());
+            report.notes.extend(self.end_forgotten_keys().unwrap_or_else(|error| vec![error.to_string()]));
             return Ok(report);
         }
         let rehearsal = self.cycle.store.rehearse();

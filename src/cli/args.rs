@@ -13,6 +13,7 @@ mod learn;
 mod review;
 mod serve;
 mod signals;
+mod subject;
 mod think;
 mod trade;
 mod wisdom;
@@ -34,6 +35,7 @@ pub use learn::{Decide, Goal, GoalAction, Ledger, Outcome};
 pub use review::{Ci, Pr, Review, ReviewFormat};
 pub use serve::{Mcp, Serve};
 pub use signals::Signals;
+pub use subject::{Subject, SubjectAction};
 pub use think::{Models, Preset};
 pub use trade::{Export, Import};
 pub use wisdom::{Wisdom, WisdomAction};
@@ -153,6 +155,8 @@ pub enum Command {
     Prime(Prime),
     /// Manage what was learnt from outcomes, and hand it to other brains
     Wisdom(Wisdom),
+    /// Keep memories about a person or customer sealed, so that they can be erased
+    Subject(Subject),
     /// Tell the brain's story, and its distance from the ledger
     Story(Story),
     /// Audit history by its rules, and quarantine commits that break them
@@ -350,6 +354,9 @@ pub struct Recall {
     /// Say why each memory was found.
     #[arg(long)]
     pub explain: bool,
+    /// Answer sealed memories also where standard output is no terminal. On a terminal they are answered anyway
+    #[arg(long)]
+    pub sealed: bool,
     /// Make the answers a little more salient, as a run of yours.
     #[arg(long, conflicts_with = "at")]
     pub learn: bool,

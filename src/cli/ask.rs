@@ -22,6 +22,8 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
         explain: args.explain,
         talk: args.talk,
         session: args.session.clone(),
+        // Beyond a terminal stands a program, and may be a model that runs commands.
+        sealed: args.sealed || session.out.is_terminal(),
     };
     let bar = session.out.bar();
     let answer = brain.recall_showing(&request, &mut |done, of| bar.set("embedding", done as u64, of as u64))?;

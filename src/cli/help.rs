@@ -7,7 +7,7 @@ use crate::brain::Brain;
 
 /// Headings of the groups and their commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Remember", &["init", "feed", "outcome", "goal", "sleep", "wisdom"]),
+    ("Remember", &["init", "feed", "outcome", "goal", "sleep", "wisdom", "subject"]),
     ("Ask", &["recall", "find", "graph", "prime", "chat", "decide", "serve", "mcp", "propagate"]),
     (
         "Agents",
@@ -54,9 +54,13 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "feed",
         "git brain feed \"Anna moved to Kyoto in May\"\ngit brain feed diary.md notes/ 'letters/*.txt'\n\
-         git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"",
+         git brain feed --corrects e-6eab17af346303bb \"Anna moved to Osaka in May\"\n\
+         git brain feed --subject Anna \"Anna is allergic to nuts\"",
     ),
-    ("recall", "git brain recall who likes green tea\ngit brain recall --since \"2 weeks ago\" --full Kyoto"),
+    (
+        "recall",
+        "git brain recall who likes green tea\ngit brain recall --since \"2 weeks ago\" --full Kyoto\ngit brain recall --sealed Anna allergy",
+    ),
     (
         "setup",
         "git brain setup claude-code\ngit brain setup codex --check\ngit brain setup cursor --user --dry-run\ngit brain setup claude-code --plugin ./git-brain-plugin",
@@ -103,6 +107,11 @@ const EXAMPLES: &[(&str, &str)] = &[
         "git brain wisdom list\ngit brain wisdom why w-0123456789abcdef\n\
          git brain wisdom teach --when \"rain is forecast\" --do umbrella --because \"all stay dry\"\n\
          git brain wisdom export --days 30\ngit brain wisdom inherit bundle.json --key 0011aabb",
+    ),
+    (
+        "subject",
+        "git brain subject add \"Anna Moreau\"\ngit brain feed --subject \"Anna Moreau\" \"allergic to nuts\"\n\
+         git brain subject add \"Anna Moreau\" --key - < key.txt\ngit brain subject forget \"Anna Moreau\"",
     ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),
     ("restore", "git brain restore tea-a9f74d1e"),

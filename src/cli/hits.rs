@@ -9,6 +9,8 @@ use crate::model::{Kind, Origin, plural};
 const SHORT_ID: usize = 10;
 /// Hexadecimal digits of such an id.
 const HASH_DIGITS: usize = 16;
+/// Characters of the id of a sealed memory that are shown: `sealed-` and 32 bits.
+const SHORT_SEALED: usize = 15;
 /// Columns that a snippet has at least.
 const SNIPPET: usize = 16;
 const INDENT: &str = "    ";
@@ -42,7 +44,11 @@ pub(super) fn lines(answer: &RecallAnswer, question: &str, columns: Option<usize
 pub(super) fn full(answer: &RecallAnswer, question: &str, columns: Option<usize>) -> String {
     let mut text = String::new();
     for hit in &answer.results {
-        let labels = [("source", hit.source.as_deref()), ("session", hit.session.as_deref())];
+        let labels = [
+            ("sealed:", hit.sealed.as_deref()),
+            ("source", hit.source.as_deref()),
+            ("session", hit.session.as_deref()),
+        ];
         let labels = labels.into_iter().filter_map(|(name, label)| Some(format!(" · {name} {}", safe_line(label?))));
         let facts = format!(
             "{} · {} · score {:.2}{} · origin {} · salience {} %",
@@ -142,6 +148,9 @@ fn date(hit: &Answer) -> String {
 
 /// Where a memory comes from: its label or its session, and its origin where that is not this machine.
 fn source(hit: &Answer) -> String {
+    if let Some(subject) = &hit.sealed {
+        return format!("sealed: {subject}");
+    }
     let label = match hit.kind {
         Kind::Semantic if !states(&hit.text) => "concept",
         _ => hit.source.as_deref().or(hit.session.as_deref()).unwrap_or("-"),
@@ -153,6 +162,9 @@ fn source(hit: &Answer) -> String {
 fn short(id: &str) -> &str {
     let digits = id.split_once('-').map_or("", |(_, digits)| digits);
     let is_hash = digits.len() == HASH_DIGITS && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    if id.starts_with("sealed-") {
+        return id.get(..SHORT_SEALED).unwrap_or(id);
+    }
     if is_hash { id.get(..SHORT_ID).unwrap_or(id) } else { id }
 }
 

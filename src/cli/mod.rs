@@ -33,6 +33,7 @@ mod review;
 mod serve;
 mod signals;
 mod story;
+mod subject;
 mod sync;
 mod trade;
 mod vitals;
@@ -114,6 +115,10 @@ fn commits(command: &Command) -> bool {
             | args::WisdomAction::Forget { writer, .. }
             | args::WisdomAction::Distil { writer }
             | args::WisdomAction::Inherit { writer, .. } => !writer.dry_run,
+            _ => false,
+        },
+        Command::Subject(subject) => match &subject.action {
+            args::SubjectAction::Add { writer, .. } | args::SubjectAction::Forget { writer, .. } => !writer.dry_run,
             _ => false,
         },
         Command::Recall(recall) => recall.learn,
@@ -234,6 +239,7 @@ impl Session {
             Command::Deliberate(args) => deliberate::deliberate(&self, &args),
             Command::Events(args) => deliberate::events(&self, &args),
             Command::Wisdom(args) => wisdom::wisdom(&self, &args),
+            Command::Subject(args) => subject::subject(&self, &args),
             Command::Council(args) => council::council(&self, &args),
             Command::Integrity(args) => integrity::integrity(&self, &args),
             Command::Prime(args) => look::prime(&self, &args),

@@ -108,6 +108,9 @@ pub(super) fn feed(session: &Session, args: &args::Feed) -> Done {
     inputs.extend(args.gone.iter().map(|gone| Source::Gone(path_in(&session.dir, gone))));
     let brain = session.brain()?;
     let at = args.at.as_deref().map(|at| brain.moment("at", at, DayEdge::Noon)).transpose()?;
+    if let Some(subject) = &args.subject {
+        return super::subject::seal(session, subject, inputs, at, args.writer.dry_run);
+    }
     let request = FeedRequest {
         sources: inputs,
         at,

@@ -65,6 +65,7 @@ pub mod reviewing;
 pub mod reviews;
 pub mod run;
 pub mod said;
+mod sealed;
 mod settled;
 mod sides;
 pub mod signals;

@@ -13,6 +13,7 @@ mod moved;
 pub mod progress;
 mod settings;
 mod spool;
+mod subjects;
 mod trust;
 
 pub use chunks::{Chunks, NotText};
@@ -26,6 +27,7 @@ pub use settings::{
     SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, write_settings,
 };
 pub use spool::{Spool, Spooled};
+pub use subjects::{SubjectKeyError, SubjectKeys, random_id};
 pub use trust::{Trust, TrustError};
 
 use std::path::PathBuf;

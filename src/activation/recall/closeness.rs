@@ -56,3 +56,18 @@ pub fn closeness<'f>(
     };
     found.take(FIRST).filter_map(close).fold(0.0, f64::max)
 }
+
+/// How close a text that is no memory of the network comes to a question, by the same measure: 0..=1; 0 where the question has no content words.
+pub fn closeness_of_text(index: &Index<'_>, question: &str, told: &str) -> f64 {
+    let asked: Vec<Word<'_>> = words_asked(index, question).into_iter().filter(|word| !word.is_stop).collect();
+    let words = text::words_in(told, index.language());
+    let says = |asked: &&Word<'_>| words.iter().any(|word| word.stem == asked.stem || word.key == asked.key);
+    let mut seen = BTreeSet::new();
+    let (mut all, mut covered) = (0.0, 0.0);
+    for word in asked.iter().filter(|word| seen.insert(word.stem.as_str())) {
+        let weight = idf(index.rarity(&word.stem), index.memories());
+        all += weight;
+        covered += if says(&word) { weight } else { 0.0 };
+    }
+    if all > 0.0 { covered / all } else { 0.0 }
+}

@@ -21,7 +21,7 @@ mod talk;
 mod tests;
 mod wave;
 
-pub use closeness::{CLOSE, closeness};
+pub use closeness::{CLOSE, closeness, closeness_of_text};
 pub use newest::names_change;
 use serde::Serialize;
 
@@ -266,6 +266,9 @@ pub struct Answer {
     /// The code that it was said about, as the present checkout has it; absent: about none, or none is checked out here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<Seen>,
+    /// The subject that it is sealed for, by name; its neuron is none, and `id` the sealed memory's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
     /// The way of the wave that brought most, cue first.
     pub path: Vec<Way>,
 }
@@ -377,6 +380,7 @@ impl Answer {
             older: Vec::new(),
             changes: found.changes,
             code: None,
+            sealed: None,
             path: found.path,
         }
     }

@@ -50,6 +50,9 @@ pub struct Feed {
     /// they do not name, as web, waits for review
     #[arg(long, value_name = "CLASS[:DETAIL]")]
     pub origin: Option<String>,
+    /// Seal the texts for this subject: they become no memories of the network, and are erased with its key; see `git brain subject --help`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["gone", "source", "session", "answers", "value", "corrects", "again", "origin", "no_run"])]
+    pub subject: Option<String>,
     /// Only store it; run no agents.
     #[arg(long)]
     pub no_run: bool,
