@@ -115,6 +115,7 @@ mod signals;
 mod signed;
 mod sleep;
 mod snapshot;
+mod subjects;
 mod sync;
 mod sync_corrections;
 mod sync_dry_run;
