@@ -157,6 +157,7 @@ fn words_names_and_keys_are_nowhere_on_disk() {
         &["prime", "--about", asked][..],
         &["recall", asked],
         &["export"],
+        &["wisdom", "list", "--all"],
         &["find", "xylophone"],
         &["log"],
         &["status"],
@@ -187,6 +188,8 @@ fn words_names_and_keys_are_nowhere_on_disk() {
     world.sync("a");
     world.sync("b");
     look("forgotten");
+    // Nothing that was sealed is a lesson.
+    world.try_brain("a", &["wisdom", "export"]).exits(3);
     let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     for wanted in [&key[..], hex.as_bytes()] {
         let found = places_with(sandbox, &repositories, wanted);
@@ -246,15 +249,16 @@ fn changed_and_moved_memories_are_refused_with_their_place() {
         world.json("a", &["subject", "add", name]);
         world.json("a", &["feed", "--subject", name, text]);
     }
+    world.json("a", &["feed", "--subject", NAME, "the guest plays the xylophone"]);
     let wake = world.tip("a", "wake");
     let paths = world.git("a", &["ls-tree", "-r", "--name-only", &wake, "network/sealed"]);
     let document =
         |path: &str| -> Value { serde_json::from_str(&world.git("a", &["show", &format!("{wake}:{path}")])).unwrap() };
-    // Each subject has a card and a memory, in the order of their runs.
+    // Cards are left out; memories are in the order of their runs.
     let mut memories: Vec<(&str, Value)> = paths.lines().map(|path| (path, document(path))).collect();
     memories.retain(|(_, document)| document["sealing"]["memories"].is_array());
     memories.sort_by_key(|(_, document)| document["run"].as_str().unwrap().to_owned());
-    let [of_zora, of_ben] = &memories[..] else { panic!("{memories:?}") };
+    let [of_zora, of_ben, other_of_zora] = &memories[..] else { panic!("{memories:?}") };
     let text = |document: &Value| document["sealing"]["memories"][0]["sealed"].as_str().unwrap().to_owned();
     let sealed_as = |text: &str| {
         let mut document = of_zora.1.clone();
@@ -266,6 +270,7 @@ fn changed_and_moved_memories_are_refused_with_their_place() {
     for (what, document, code) in [
         ("a digit", sealed_as(std::str::from_utf8(&changed).unwrap()), 1),
         ("the memory of another subject", sealed_as(&text(&of_ben.1)), 1),
+        ("another memory of the subject", sealed_as(&text(&other_of_zora.1)), 1),
         ("the file of another run", of_ben.1.clone(), 5),
     ] {
         let file = serde_json::to_string_pretty(&document).unwrap() + "\n";
