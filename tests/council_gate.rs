@@ -10,12 +10,12 @@ use crate::sandbox::create;
 
 const SETTINGS: &str = "[review]\nreviewers = [\"boss@example.invalid\"]\ncouncil = \"council.json\"\n\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
 
-fn says(decision: &str, why: &str) -> String {
+pub fn says(decision: &str, why: &str) -> String {
     let vote = json!({"decision": decision, "confidence": 0.9, "reasoning": why, "evidence": []});
     format!("cat >/dev/null; echo '{vote}'")
 }
 
-fn commit(world: &World, name: &str, files: &[(&str, String)]) {
+pub fn commit(world: &World, name: &str, files: &[(&str, String)]) {
     for (path, text) in files {
         world.write(name, path, text);
         world.git(name, &["add", path]);
@@ -25,9 +25,16 @@ fn commit(world: &World, name: &str, files: &[(&str, String)]) {
 }
 
 fn members(scripts: &[String], keys: &[String]) -> String {
+    members_that_read(scripts, keys, &[])
+}
+
+fn members_that_read(scripts: &[String], keys: &[String], reads: &[String]) -> String {
     let member = |(n, script): (usize, &String)| {
         let mut member = json!({"id": format!("m{n}"), "family": format!("f{n}"),
                                 "mind": {"kind": "command", "argv": ["/bin/sh", "-c", script]}});
+        if !reads.is_empty() {
+            member["mind"]["reads"] = json!(reads);
+        }
         if let Some(key) = keys.get(n) {
             member["key"] = json!(key);
         }
@@ -38,17 +45,35 @@ fn members(scripts: &[String], keys: &[String]) -> String {
 
 /// A gated brain whose runs of `scribe` a council of programs decides on, with keys that `a` keeps.
 fn seated(scripts: &[String], keyed: usize) -> World {
+    seated_by(|_| scripts.to_vec(), keyed, |_| Vec::new())
+}
+
+/// The same with scripts, and what they may read, that depend on where the brain lies.
+pub fn seated_by(
+    scripts: impl Fn(&World) -> Vec<String>,
+    keyed: usize,
+    reads: impl Fn(&World) -> Vec<String>,
+) -> World {
     let world = World::gated();
+    let (scripts, reads) = (scripts(&world), reads(&world));
     let operations = ["create", "connect", "adjust", "reword"];
     let scribe = json!({
         "name": "scribe", "role": "Writes down what people decide.", "trigger": {"any": []},
         "cognition": {"kind": "reflex", "rule": "memory"},
         "capabilities": {"operations": operations, "types": ["semantic", "episodic", "contextual", "core"]},
     });
-    commit(&world, "a", &[("agents/scribe.json", scribe.to_string()), ("council.json", members(scripts, &[]))]);
+    commit(
+        &world,
+        "a",
+        &[("agents/scribe.json", scribe.to_string()), ("council.json", members_that_read(&scripts, &[], &reads))],
+    );
     let kept = world.json("a", &["council", "--keys"])["keys"].as_array().unwrap().clone();
     let keys: Vec<String> = kept.iter().take(keyed).map(|key| key["kept"].as_str().unwrap().to_owned()).collect();
-    commit(&world, "a", &[("council.json", members(scripts, &keys)), ("brain.toml", SETTINGS.to_owned())]);
+    commit(
+        &world,
+        "a",
+        &[("council.json", members_that_read(&scripts, &keys, &reads)), ("brain.toml", SETTINGS.to_owned())],
+    );
     world.sync("a");
     world
 }
@@ -60,11 +85,11 @@ fn yes() -> Vec<String> {
     ]
 }
 
-fn run_of(branch: &str) -> String {
+pub fn run_of(branch: &str) -> String {
     branch.rsplit('/').next().unwrap().to_owned()
 }
 
-fn has(world: &World, name: &str, neuron: &str) -> bool {
+pub fn has(world: &World, name: &str, neuron: &str) -> bool {
     world.try_brain(name, &["show", neuron]).code == 0
 }
 
@@ -170,12 +195,12 @@ fn smuggle(world: &World, files: &[(String, String)]) {
     world.git("b", &["update-ref", "refs/brain/reviews", &commit]);
 }
 
-fn text(bytes: Vec<u8>) -> String {
+pub fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
 /// A review that says that a council approved a run.
-fn claim(record: &CouncilRecord, run: &str, commit: &str) -> ReviewRecord {
+pub fn claim(record: &CouncilRecord, run: &str, commit: &str) -> ReviewRecord {
     let run = RunId::parse(run).unwrap();
     serde_json::from_value(json!({
         "review": ReviewRecord::id_by_council(&record.council, &run, commit),
@@ -364,6 +389,51 @@ fn council_gate_may_be_asked_again_where_too_few_members_voted() {
     assert_eq!(councils(), 1, "`run` asks no endpoint that was down a moment ago");
     world.try_brain("a", &["council", "--branch", &run]).exits(1);
     assert_eq!(councils(), 2, "a person may");
+    let said = world.try_brain("a", &["council", "--branch", &run]).exits(3);
+    assert!(said.err.contains("asked about") && said.err.contains("2 times"), "{said}");
+    assert_eq!(councils(), 2, "the votes of those who answered are not rolled until they please");
+}
+
+#[test]
+fn council_gate_may_be_asked_until_somebody_votes() {
+    let dead = |code: u8| format!("cat >/dev/null; exit {code}");
+    let world = seated(&[dead(3), dead(4)], 2);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    for _ in 0..3 {
+        world.try_brain("a", &["council", "--branch", &run_of(&branch)]).exits(1);
+    }
+}
+
+#[test]
+fn council_whose_keyed_votes_decide_nothing_is_not_called_decided() {
+    let scripts = vec![
+        says("approve", "The record states one thing."),
+        says("reject", "It names no source."),
+        says("approve", "Nobody else says otherwise."),
+        says("approve", "It is short, and I have no key."),
+    ];
+    let world = seated(&scripts, 3);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let run = run_of(&branch);
+    let report = world.try_brain("a", &["--json", "council", "--branch", &run]).exits(1).document();
+    assert!(
+        report["note"].as_str().unwrap().contains("the votes under keys of the document decide nothing"),
+        "{report:#}"
+    );
+    let listed = || world.json("a", &["council", "--list"])["councils"][0].clone();
+    assert_eq!((&listed()["state"], &listed()["decision"]), (&json!("pending"), &json!("abstain")), "{:#}", listed());
+    let id = report["id"].as_str().unwrap();
+    let shown = world.brain("a", &["council", "--show", id]);
+    assert!(shown.contains("it decides nothing on its run: the votes under keys"), "{shown}");
+    let review = world.brain("a", &["review", &run]);
+    assert!(review.contains("it decides nothing: the votes under keys"), "{review}");
+    world.try_brain("a", &["council", "--outcome", id, "wrong"]).exits(3);
+    let said = world.try_brain("a", &["approve", id]).exits(3);
+    assert!(said.err.contains("nothing lands by a word on the council"), "{said}");
+    let boss = ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "boss@example.invalid"));
+    let mut reject = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["reject", &run, "--why", "no source"]);
+    assert!(reject.current_dir(world.dir("a")).envs(boss).status().unwrap().success());
+    assert_eq!((&listed()["state"], &listed()["decision"]), (&json!("settled"), &json!("abstain")));
 }
 
 #[test]

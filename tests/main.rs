@@ -27,6 +27,7 @@ mod council_agent;
 mod council_answers;
 mod council_asks;
 mod council_gate;
+mod council_twice;
 mod crash;
 mod cycle;
 mod dashboard;

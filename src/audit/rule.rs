@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the rules: a result by other rules is of no use.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -87,6 +87,7 @@ rules! {
     CouncilVerdict = "council-verdict", Quarantine, "The verdict of a council follows from its votes.";
     CouncilMembers = "council-members", Quarantine, "The members of a council are those of its document on main.";
     CouncilBypass = "council-bypass", Quarantine, "A run that a council did not approve lands by the decision of a person.";
+    CouncilTwice = "council-twice", Warn, "A council of one document has its say on a commit of a run once.";
     LedgerGap = "ledger-gap", Quarantine, "A ledger entry belongs to a corrective run and a prediction that the judged run made.";
     WisdomGap = "wisdom-gap", Quarantine, "Wisdom belongs to a run that taught it.";
     SealedGap = "sealed-gap", Quarantine, "Sealed memories and tombstones belong to a run of a person that sealed them.";

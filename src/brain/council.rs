@@ -302,7 +302,8 @@ impl Brain {
             && let Some(gate) = self.council_for(&waiting)?
             && request.members.as_deref().is_none_or(|path| gate.0.council_of(gate.1.as_deref()) == Some(path))
         {
-            return self.council_decides(&waiting, &gate, timeout_ms, request.dry_run);
+            let turn = self.council_turn(&waiting, timeout_ms)?;
+            return self.council_decides(&waiting, &gate, timeout_ms, request.dry_run, turn);
         }
         let (asked, run) = match &request.branch {
             None => (request.question.trim().to_owned(), None),
@@ -388,7 +389,9 @@ impl Brain {
         let lands = if !council.record.may_decide() { ", which lands nothing by itself" } else { "" };
         let (by, members) = (&council.record.by, council.record.members.len());
         Ok(Some(format!("council {id} of {members} members, asked by {by}{lands}: {told}")))
+        let withheld = self.cycle.withheld(&council.record)?;
     }
+            _ if withheld.is_some() => format!("it decides nothing: {}", withheld.unwrap_or_default()),
 
     /// Keys of members that are kept on this machine, for the document of members.
     ///
@@ -476,6 +479,15 @@ impl Brain {
             });
         };
         if let Some(run) = council.record.run.as_ref().filter(|_| council.record.may_decide()) {
+        let withheld = self.cycle.withheld(&council.record)?;
+        if let (Some(why), Some(run)) = (&withheld, &council.record.run) {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "council {id} decides nothing on {run}: {why}; nothing lands by a word on the council"
+                ),
+                hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
+            });
+        }
             return Err(BrainError::Refused {
                 message: format!("council {id} left {run} to people, and nothing lands by a word on the council"),
                 hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
@@ -512,7 +524,7 @@ impl Brain {
     pub fn council_outcome(&self, id: &str, is_right: bool, why: &str) -> Result<CouncilReport, BrainError> {
         let council = self.council_named(id)?;
         let id = &council.record.id;
-        if council.decision() == Decision::Abstain {
+        if council.decision() == Decision::Abstain || self.cycle.withheld(&council.record)?.is_some() {
             return Err(BrainError::Refused {
                 message: format!("council {id} has no decision yet, so nothing can be right or wrong"),
                 hint: Some(format!("`git brain approve {id}` or `git brain reject {id} --why …` decides it")),

@@ -1,5 +1,7 @@
 //! A council that decides on a run that waits, where `[review] council` of main names one.
 
+use std::time::Duration;
+
 use super::council::{CouncilReport, Verdict as CouncilVerdict};
 use super::{Brain, BrainError, ReviewRequest};
 use crate::council::record::{Council, CouncilRecord};
@@ -11,7 +13,7 @@ use crate::model::settings::Review;
 use crate::model::within;
 use crate::review::record::COUNCIL_SAYS;
 use crate::review::{ReviewRecord, Verdict};
-use crate::store::is_agents_address;
+use crate::store::{Lock, LockName, is_agents_address};
 
 impl Brain {
     /// The council that decides on a waiting run, with the rule by which it waits; `None`: people alone do.
@@ -21,12 +23,14 @@ impl Brain {
     }
 
     /// Puts a run that waits to the council that main names, and carries out its decision. Cut off behind the verdict, the same call goes on there.
+    /// `turn` is held until the record is kept, so that another command on this machine finds it.
     pub(super) fn council_decides(
         &self,
         waiting: &WaitingRun,
         (settings, rule): &(Review, Option<String>),
         timeout_ms: u64,
         dry_run: bool,
+        turn: Lock,
     ) -> Result<CouncilReport, BrainError> {
         let (run, rule) = (&waiting.run, rule.as_deref());
         if self.cycle.shared.world.in_hook() {
@@ -46,8 +50,19 @@ impl Brain {
                 )));
             }
         }
-        if let Some(council) = self.cycle.asked_before(waiting, &gate, settings, rule)?.stands {
+        let commit = waiting.commit.id.to_string();
+        let before = self.cycle.asked_before(run, &commit, &gate)?;
+        if let Some(council) = before.stands {
             return self.goes_on(waiting, council, settings, rule, dry_run);
+        }
+        if before.is_spent {
+            return Err(BrainError::Refused {
+                message: format!(
+                    "the members of {path} were asked about {run} {} times, and too few of them voted",
+                    limits::COUNCIL_TRIES
+                ),
+                hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides")),
+            });
         }
         if let Some(why) = self.cycle.lacks_kept_keys(&gate, &path)? {
             return Err(BrainError::Refused {
@@ -90,8 +105,20 @@ impl Brain {
         })?;
         if !dry_run {
             self.cycle.keep_council(&record)?;
+            // Another machine's may have come in meanwhile.
+            let first = self.cycle.asked_before(run, &commit, &gate)?.stands;
+            if let Some(first) = first.filter(|first| first.record.council != record.council) {
+                return self.goes_on(waiting, first, settings, rule, dry_run);
+            }
         }
+        drop(turn);
         self.carried(waiting, Council { record, closings: Vec::new() }, settings, rule, dry_run)
+    }
+
+    /// Waits until no other command on this machine asks a council about that commit.
+    pub(super) fn council_turn(&self, waiting: &WaitingRun, timeout_ms: u64) -> Result<Lock, BrainError> {
+        let wait = Duration::from_millis(timeout_ms.saturating_add(limits::LOCK_WAIT_MS));
+        Ok(self.cycle.store.lock_within(lock_of(waiting), wait)?)
     }
 
     /// Puts runs that wait to the council that decides on them, and carries out decisions of councils that this person asked. A sentence for each; an
@@ -106,10 +133,12 @@ impl Brain {
             let Ok(waiting) = self.cycle.waiting_run(branch, tip, run) else { continue };
             let Some(gate) = self.council_for(&waiting)? else { continue };
             let path = gate.0.council_of(gate.1.as_deref()).unwrap_or_default();
+            // Another command that asks about it now also carries the decision out.
+            let Some(turn) = self.cycle.store.try_lock(lock_of(&waiting))? else { continue };
             if !self.is_due(&waiting, &gate, path)? {
                 continue;
             }
-            said.push(match self.council_decides(&waiting, &gate, limits::COUNCIL_TIMEOUT_S * 1000, false) {
+            said.push(match self.council_decides(&waiting, &gate, limits::COUNCIL_TIMEOUT_S * 1000, false, turn) {
                 Ok(CouncilReport { carried: Some(done), id, .. }) => {
                     format!("council {id} {} {}", done.verdict.done(), waiting.run)
                 }
@@ -141,13 +170,14 @@ impl Brain {
             Ok(None) => return Ok(false),
             Ok(Some((_, gate))) => gate,
         };
-        let before = self.cycle.asked_before(waiting, &gate, settings, rule.as_deref())?;
+        let before = self.cycle.asked_before(&waiting.run, &waiting.commit.id.to_string(), &gate)?;
         if let Some(council) = before.stands {
             let decides = self.cycle.decision_of(&council.record, settings, rule.as_deref())?.is_ok();
             return Ok(decides && council.record.by == self.asker()?);
         }
         let again_ms = before.tried_ms.map_or(0, |at| at.saturating_add(limits::COUNCIL_AGAIN_MS));
         Ok(reviews.is_empty()
+            && !before.is_spent
             && self.cycle.shared.world.now_ms() >= again_ms
             && self.cycle.may_ask_council(path)?
             && self.cycle.lacks_kept_keys(&gate, path)?.is_none())
@@ -239,6 +269,13 @@ impl Brain {
             ..review
         })
     }
+}
+
+/// The lock under which councils are asked about the commit of a run.
+fn lock_of(waiting: &WaitingRun) -> LockName {
+    let last = waiting.commit.id.to_string().chars().next_back().and_then(|digit| digit.to_digit(16));
+    let number = last.and_then(|digit| u8::try_from(digit).ok()).unwrap_or(0);
+    LockName::Council(number % limits::COUNCIL_LOCKS)
 }
 
 /// The reasons of those for a decision, as far as they fit.

@@ -3,6 +3,7 @@
 use super::council::{CitedItem, CouncilReport};
 use super::{Brain, BrainError};
 use crate::council::record::{Council, CouncilRecord};
+use crate::council::vote::Decision;
 use crate::cycle::council::{CouncilOutline, Settled};
 use crate::cycle::network::TreeNetwork;
 use crate::model::ids::NeuronId;
@@ -28,7 +29,14 @@ impl Brain {
         dry_run: bool,
     ) -> Result<CouncilReport, BrainError> {
         let settled = self.cycle.waits_no_more(&council, outlines)?;
+        let withheld = self.cycle.withheld(&council.record)?;
+        let is_decided = withheld.is_some() && self.cycle.is_run_decided(&council.record)?;
         let mut report = CouncilReport::of(council, dry_run);
+        if let Some(why) = withheld {
+            report.state = if is_decided { "settled" } else { "pending" };
+            report.decision = Decision::Abstain;
+            report.note = Some(format!("it decides nothing on its run: {why}"));
+        }
         match settled {
             Some(Settled::AskedAgain(id)) => (report.state, report.superseded_by) = ("superseded", Some(id)),
             Some(Settled::ByRun) => report.state = "settled",

@@ -184,8 +184,8 @@ impl Brain {
                 review
             }
         };
-        if let Some(council) = &review.council
-            && !self.cycle.is_by_council(&review, council, &settings, self.cycle.rule_of(&waiting)?.as_deref())?
+        if review.council.is_some()
+            && !self.cycle.is_by_first_council(&review, &settings, self.cycle.rule_of(&waiting)?.as_deref())?
         {
             return Err(BrainError::refused(format!("{} did not decide that on {}", review.via, review.run)));
         }

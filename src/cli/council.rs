@@ -219,6 +219,7 @@ fn shown(report: &CouncilReport) -> String {
         );
     }
     text += &told(&report.verdict, &report.cited);
+    text.extend(report.note.iter().map(|note| format!("  {}\n", safe_line(note))));
     for closing in &report.closings {
         let why = if closing.why.is_empty() { String::new() } else { format!(": {}", safe_line(&closing.why)) };
         text += &format!("  {:<8} by {} on {}{why}\n", closing.word, safe_line(&closing.by), moment(closing.at_ms));

@@ -37,6 +37,8 @@ pub enum Asked {
     Whole,
     /// Too few members voted to decide anything, as where an endpoint was down.
     TooFew,
+    /// No member voted, so nothing was said that another try could be rolled against.
+    Nobody,
     /// By another document, or under other keys than the document names.
     Elsewhere,
 }
@@ -151,7 +153,11 @@ impl Gate {
             let verifier = Key { key, is_signed: verifier };
             record.votes.iter().any(|cast| cast.opening.vote.member == *id && is_its_own(cast, record, &verifier))
         };
-        if self.can_decide(has_voted) { Asked::Whole } else { Asked::TooFew }
+        match (self.can_decide(has_voted), self.keys.keys().any(has_voted)) {
+            (true, _) => Asked::Whole,
+            (_, true) => Asked::TooFew,
+            (_, false) => Asked::Nobody,
+        }
     }
 
     fn families_among(&self, votes: impl Fn(&MemberId) -> bool) -> usize {

@@ -104,7 +104,7 @@ use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::{AgentName, RunId, StimulusId};
 use crate::model::secret::Secrets;
 use crate::model::settings::Override;
-use crate::store::{Account, Store, Trailer, TreeId};
+use crate::store::{Account, CommitId, Store, Trailer, TreeId};
 use crate::world::World;
 use command::Place;
 use job::Cause;
@@ -129,6 +129,8 @@ pub struct Cycle {
     told: RefCell<BTreeSet<String>>,
     /// Which commits brought decisions.
     decisions_walked: RefCell<review_commits::Walk>,
+    /// The councils in outline, by the commit of decisions that has them.
+    outlined: RefCell<Option<(CommitId, Vec<council::CouncilOutline>)>>,
     /// The runs that are taken back in a tree, and by which run.
     taken_back: RefCell<Option<TakenBack>>,
 }
@@ -206,13 +208,14 @@ impl Cycle {
             held_by_influence: RefCell::default(),
             told: RefCell::default(),
             decisions_walked: RefCell::default(),
+            outlined: RefCell::default(),
             taken_back: RefCell::default(),
         })
     }
 
     /// Opens a repository for what is being pushed to it: objects in git's quarantine are read, and where main is still to
     /// come, the pushed one is the policy.
-    pub fn receiving(dir: &Path, world: World, main: Option<crate::store::CommitId>) -> Result<Self, CycleError> {
+    pub fn receiving(dir: &Path, world: World, main: Option<CommitId>) -> Result<Self, CycleError> {
         let store = Store::open(dir)?;
         store.read_quarantine()?;
         let main = match (store.tip(store.main())?, main) {
@@ -234,6 +237,7 @@ impl Cycle {
         self.shared.concepts.clear();
         self.causes.borrow_mut().clear();
         self.decisions_walked.take();
+        self.outlined.take();
         self.taken_back.take();
     }
 
@@ -253,8 +257,8 @@ impl Cycle {
     /// The same brain on another thread, by its own view of the repository.
     fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
         let (waiting, causes, held_by_influence, told) = Default::default();
-        let (decisions_walked, taken_back) = Default::default();
-        Self { dir, store, shared, waiting, causes, held_by_influence, told, decisions_walked, taken_back }
+        let (decisions_walked, outlined, taken_back) = Default::default();
+        Self { dir, store, shared, waiting, causes, held_by_influence, told, decisions_walked, outlined, taken_back }
     }
 
     /// The rule by which an agent thinks, if it is a reflex.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cycle, CycleError};
+use super::reviews::is_of_reviewer;
+use super::{Cycle, CycleError, signed};
 use crate::limits;
-use crate::model::layout;
+use crate::model::{layout, settings};
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
 
@@ -40,6 +41,47 @@ impl Cycle {
             walk.open.extend(commit.parents.iter().rev());
         }
         Ok(walk.found.get(path).copied())
+    }
+
+    /// Whether a review is of one who may decide and who made the commit that brought it, signed where signatures are required: a record that
+    /// somebody else wrote into the ref here is no decision. Of the councils of one document on one commit only the first decides.
+    pub fn counts(
+        &self,
+        review: &ReviewRecord,
+        settings: &settings::Review,
+        rule: Option<&str>,
+    ) -> Result<bool, CycleError> {
+        Ok(self.is_of_its_author(review, settings, rule)?
+            && (review.council.is_none() || self.is_by_first_council(review, settings, rule)?))
+    }
+
+    /// The same, also where the council was not the first: two machines that asked before they met have both decided.
+    pub(super) fn is_of_its_author(
+        &self,
+        review: &ReviewRecord,
+        settings: &settings::Review,
+        rule: Option<&str>,
+    ) -> Result<bool, CycleError> {
+        let is_theirs = match &review.council {
+            Some(council) => self.is_by_council(review, council, settings, rule)?,
+            None => is_of_reviewer(review, settings, rule),
+        };
+        if !is_theirs {
+            return Ok(false);
+        }
+        self.is_added_by(&review.path(), review.address())
+    }
+
+    /// Whether a file of the decisions came by a commit of that person, signed where signatures are required.
+    pub(super) fn is_added_by(&self, path: &str, address: &str) -> Result<bool, CycleError> {
+        let Some(by) = self.decision_added_by(path)? else { return Ok(false) };
+        let commit = self.store.commit(by)?;
+        if commit.is_of_agents_domain() || commit.email != address {
+            return Ok(false);
+        }
+        Ok(!self.store.requires_signatures()?
+            || self.store.leads_to_any(by, &self.store.signed_since()?)?
+            || signed::unsigned_commit(&self.store, &commit)?.is_none())
     }
 
     /// Whether a decision counts, or did when it was carried out: what a reviewer taught stays when he leaves.

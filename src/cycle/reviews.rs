@@ -246,36 +246,6 @@ impl Cycle {
         )))
     }
 
-    /// Whether a review is of one who may decide and who made the commit that brought it, signed where signatures are required: a record that
-    /// somebody else wrote into the ref here is no decision.
-    pub fn counts(
-        &self,
-        review: &ReviewRecord,
-        settings: &settings::Review,
-        rule: Option<&str>,
-    ) -> Result<bool, CycleError> {
-        let is_theirs = match &review.council {
-            Some(council) => self.is_by_council(review, council, settings, rule)?,
-            None => is_of_reviewer(review, settings, rule),
-        };
-        if !is_theirs {
-            return Ok(false);
-        }
-        self.is_added_by(&review.path(), review.address())
-    }
-
-    /// Whether a file of the decisions came by a commit of that person, signed where signatures are required.
-    pub(super) fn is_added_by(&self, path: &str, address: &str) -> Result<bool, CycleError> {
-        let Some(by) = self.decision_added_by(path)? else { return Ok(false) };
-        let commit = self.store.commit(by)?;
-        if commit.is_of_agents_domain() || commit.email != address {
-            return Ok(false);
-        }
-        Ok(!self.store.requires_signatures()?
-            || self.store.leads_to_any(by, &self.store.signed_since()?)?
-            || signed::unsigned_commit(&self.store, &commit)?.is_none())
-    }
-
     fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let mut reviews = Vec::new();

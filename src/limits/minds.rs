@@ -41,6 +41,10 @@ pub const COUNCIL_HISTORY: usize = 1_000;
 pub const COUNCIL_AGAIN_MS: i64 = 60 * 60 * 1000;
 /// Councils that one run of an agent holds at most: each may ask several models. Signals beyond them are answered by the next run.
 pub const COUNCILS_PER_RUN: usize = 4;
+/// Councils of one document on one commit of which too few members voted: the votes of those who did could be rolled until they please.
+pub const COUNCIL_TRIES: usize = 2;
+/// Locks for asking councils that decide on runs: their files stay, and councils of different runs seldom wait for each other.
+pub const COUNCIL_LOCKS: u8 = 16;
 /// Replies that steer a prompt by default: a day of conversation, and enough tokens for rates.
 pub const INTEGRITY_REPLIES: usize = 20;
 /// Replies that steer a prompt at most: older ones say how a model was, and not how it is.

@@ -161,6 +161,11 @@ impl Review {
         Some(path.as_str()).filter(|path| !path.is_empty())
     }
 
+    /// The members of that council, as main has them; `None`: people alone decide, or there is no such file.
+    pub fn seats_of(&self, rule: Option<&str>) -> Option<&CouncilSeats> {
+        self.council_of(rule).and_then(|path| self.seats.get(path))
+    }
+
     /// The people who may decide on a run that waits by the rule of that name; empty: everybody.
     pub fn reviewers_of(&self, rule: Option<&str>) -> &[String] {
         let named = rule.and_then(|name| self.rule.iter().find(|rule| rule.name == name));

@@ -3,6 +3,7 @@
 //! They give order and throughput. They do not give correctness, which compare-and-swap of refs does: git and editors
 //! know nothing of them.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -45,11 +46,14 @@ pub enum LockName {
     Deliberation,
     /// Bringing in what coding agents' sessions said.
     Capture,
+    /// Asking a council that decides on a run. The number follows from the commit of that run and is below [`limits::COUNCIL_LOCKS`].
+    Council(u8),
 }
 
 impl LockName {
-    fn file(self) -> &'static str {
-        match self {
+    fn file(self) -> Cow<'static, str> {
+        let name = match self {
+            Self::Council(number) => return Cow::Owned(format!("locks/council-{number}")),
             Self::Trunk => "locks/trunk",
             Self::Cycle => "locks/cycle",
             Self::Sleep => "locks/sleep",
@@ -62,7 +66,8 @@ impl LockName {
             Self::Capture => "locks/capture",
             Self::Vectors => "locks/vectors",
             Self::Account => "locks/account",
-        }
+        };
+        Cow::Borrowed(name)
     }
 
     fn label(self) -> &'static str {
@@ -70,6 +75,7 @@ impl LockName {
             Self::Trunk => "the trunk (main and wake)",
             Self::Review => "a decision on a waiting run",
             Self::Deliberation => "a deliberation",
+            Self::Council(_) => "a council on a run",
             Self::Capture => "keeping what a session said",
             Self::Cycle => "the cycle",
             Self::Sleep => "sleep",
@@ -160,7 +166,7 @@ fn take_turn<T>(
     done: &mut dyn FnMut() -> Result<Option<T>, StoreError>,
 ) -> Result<Turn<T>, StoreError> {
     // No name ends in `.lock`: these files stay, and must not be taken for a stale lock of git's.
-    let path = &folder.join(name.file());
+    let path = &folder.join(name.file().as_ref());
     let folder = path.parent().unwrap_or(folder);
     std::fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);

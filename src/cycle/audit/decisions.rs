@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Auditor;
 use crate::audit::{Finding, Rule, ballot};
 use crate::council::document::CouncilDocument;
+use crate::council::gate::{Asked, Gate};
 use crate::council::record::{COUNCILS, Closing, CouncilRecord, address};
 use crate::council::vote::Decision;
 use crate::cycle::CycleError;
@@ -17,6 +18,7 @@ use crate::model::models::KnownMind;
 use crate::model::review::Review;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{BlobId, Commit, CommitId};
+use crate::world::is_signed;
 
 impl Auditor<'_> {
     /// Audits decisions that are new, councils, and the story.
@@ -86,6 +88,7 @@ impl Auditor<'_> {
                 for (rule, why) in verdict.into_iter().chain(members) {
                     found.push(Finding::new(rule, commit.id, why).at(&path, 1).of_run(&run));
                 }
+                self.asked_again(&council)?;
             } else if let Ok(closing) = Closing::decode(&bytes, &path) {
                 let eras = self.historian.eras_between(closing.at_ms / 1000, commit.committed);
                 let lets = |names: &[String]| names.is_empty() || names.iter().any(|name| name == address(&closing.by));
@@ -188,6 +191,30 @@ impl Auditor<'_> {
             its.is_some_and(|its| its.mind != seat.mind.name() || its.role != seat.role.name)
         });
         Ok(other.map(|seat| format!("has another mind or role for {} than its document", seat.member.id)))
+    }
+
+    /// Councils of one document on the commit that a council is about, after the first that had its say: nothing follows from them.
+    fn asked_again(&mut self, council: &CouncilRecord) -> Result<(), CycleError> {
+        let (Some(run), Some(commit)) = (&council.run, &council.commit) else { return Ok(()) };
+        let councils = self.cycle.councils_on(run, commit)?;
+        if councils.len() < 2 {
+            return Ok(());
+        }
+        let eras = self.historian.eras_between(0, council.at_ms / 1000).iter().rev();
+        let mut settings = eras.filter_map(|era| self.settings_with_councils(era.commit));
+        let is_asked = |settings: &Settings| {
+            settings.review.seats.values().find(|seats| seats.source == council.document).map(Gate::read)
+        };
+        let Some(Ok(gate)) = settings.find_map(|settings| is_asked(&settings)) else { return Ok(()) };
+        let records = councils.into_iter().map(|council| council.record);
+        let mut whole = records.filter(|record| gate.asked(record, &is_signed) == Asked::Whole);
+        let Some(first) = whole.next() else { return Ok(()) };
+        for later in whole {
+            let Some(by) = self.cycle.decision_added_by(&later.path())? else { continue };
+            let message = format!("asks {} about {run} again, and council {} had its say", council.document, first.id);
+            self.audited.add(Finding::new(Rule::CouncilTwice, by, message).at(&later.path(), 1).of_run(run));
+        }
+        Ok(())
     }
 
     /// Two people that decided otherwise on one run.

@@ -8,7 +8,6 @@ use crate::council::gate::{Asked, Gate, GateFault, Subject};
 use crate::council::record::{Council, CouncilRecord};
 use crate::council::vote::Decision;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::reviewing::WaitingRun;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -23,10 +22,12 @@ use crate::world::is_signed;
 /// Councils that were asked about a run before.
 #[derive(Clone, Debug)]
 pub struct AskedBefore {
-    /// The one that had its say: the first that decided, else the first that left the run to people.
+    /// The one that had its say: the first that reached the decisions of those for which enough members voted.
     pub stands: Option<Council>,
     /// When one was asked last of which too few members voted, milliseconds since 1970.
     pub tried_ms: Option<i64>,
+    /// Whether the members were asked as often as they may, and too few of them voted.
+    pub is_spent: bool,
 }
 
 /// The question about a run, and words that memories are recalled by.
@@ -109,43 +110,78 @@ impl Cycle {
         Ok(Some(CouncilRecord::decode(&self.store.read_file(file, &path)?, &path)?))
     }
 
-    /// Councils about a commit of a run whose votes are bound to it, oldest first.
-    pub fn councils_on(&self, run: &RunId, commit: &CommitId) -> Result<Vec<Council>, CycleError> {
-        let (commit, outlines) = (commit.to_string(), self.council_outlines()?);
+    /// Councils about a commit of a run whose votes are bound to it, in the order in which they reached the decisions; those that came together are
+    /// in the order in which they were asked.
+    pub fn councils_on(&self, run: &RunId, commit: &str) -> Result<Vec<Council>, CycleError> {
+        let outlines = self.council_outlines()?;
         let is_its = |outline: &&CouncilOutline| {
-            outline.is_bound && outline.run.as_ref() == Some(run) && outline.commit.as_deref() == Some(&commit)
+            outline.is_bound && outline.run.as_ref() == Some(run) && outline.commit.as_deref() == Some(commit)
         };
-        self.councils_of(outlines.iter().filter(is_its))
+        let mut councils = self.councils_of(outlines.iter().filter(is_its))?;
+        if councils.len() > 1
+            && let Some(tip) = self.store.reviews()?
+        {
+            let arrivals = self.arrivals(tip)?;
+            let place =
+                |council: &Council| arrivals.get(&council.record.path()).map_or(usize::MAX, |(place, _)| *place);
+            councils.sort_by_key(place);
+        }
+        Ok(councils)
     }
 
-    /// Councils of a document that were asked about a waiting run before.
+    /// Councils of a gate's document that were asked about a commit before.
     ///
     /// # Errors
     /// A record that cannot be read.
-    pub fn asked_before(
-        &self,
-        waiting: &WaitingRun,
-        gate: &Gate,
-        settings: &Review,
-        rule: Option<&str>,
-    ) -> Result<AskedBefore, CycleError> {
-        let mut before = AskedBefore { stands: None, tried_ms: None };
-        for council in self.councils_on(&waiting.run, &waiting.commit.id)? {
-            match gate.asked(&council.record, &is_signed) {
+    pub fn asked_before(&self, run: &RunId, commit: &str, gate: &Gate) -> Result<AskedBefore, CycleError> {
+        let mut before = AskedBefore { stands: None, tried_ms: None, is_spent: false };
+        let mut tries = 0;
+        for council in self.councils_on(run, commit)? {
+            let asked = gate.asked(&council.record, &is_signed);
+            match asked {
                 Asked::Elsewhere => {}
-                Asked::TooFew => before.tried_ms = before.tried_ms.max(Some(council.record.at_ms)),
-                Asked::Whole => {
-                    let decides = self.decision_of(&council.record, settings, rule)?.is_ok();
-                    if decides || before.stands.is_none() {
-                        before.stands = Some(council);
-                    }
-                    if decides {
-                        break;
-                    }
+                Asked::TooFew | Asked::Nobody => {
+                    before.tried_ms = before.tried_ms.max(Some(council.record.at_ms));
+                    tries += usize::from(asked == Asked::TooFew);
+                    before.is_spent = tries >= limits::COUNCIL_TRIES;
                 }
+                Asked::Whole => before.stands = Some(council),
+            }
+            if before.stands.is_some() || before.is_spent {
+                break;
             }
         }
         Ok(before)
+    }
+
+    /// The reason that a council whose votes decide decides nothing on the run that they are bound to, by the council that main names; `None`: it
+    /// decides, is about no run, or main has another document now.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn withheld(&self, record: &CouncilRecord) -> Result<Option<String>, CycleError> {
+        let (Some(run), Some(commit)) = (&record.run, &record.commit) else { return Ok(None) };
+        if !record.may_decide() || record.verdict.escalates() {
+            return Ok(None);
+        }
+        let (settings, mut why) = (self.review_of_main()?, None);
+        for rule in std::iter::once(None).chain(settings.rule.iter().map(|rule| Some(rule.name.as_str()))) {
+            let Some(Ok(gate)) = settings.seats_of(rule).map(Gate::read) else { continue };
+            match self.decision_of(record, &settings, rule)? {
+                Ok(_) => match self.asked_before(run, commit, &gate)? {
+                    AskedBefore { stands: Some(first), .. } if first.record.council != record.council => {
+                        why = Some(format!("council {} had its say on that commit before", first.record.id));
+                    }
+                    AskedBefore { is_spent: true, .. } => {
+                        why = Some("its members had been asked as often as they may".to_owned());
+                    }
+                    _ => return Ok(None),
+                },
+                Err(fault @ GateFault::Undecided(_)) => why = Some(fault.to_string()),
+                Err(_) => {}
+            }
+        }
+        Ok(why)
     }
 
     /// The reason that members of a gate cannot decide when they are asked on this machine; `None`: they can.
@@ -169,8 +205,7 @@ impl Cycle {
         rule: Option<&str>,
     ) -> Result<Result<Decision, GateFault>, CycleError> {
         let (Some(run), Some(commit)) = (&record.run, &record.commit) else { return Ok(Err(GateFault::Unbound)) };
-        let seats = settings.council_of(rule).and_then(|path| settings.seats.get(path));
-        let Some(seats) = seats else {
+        let Some(seats) = settings.seats_of(rule) else {
             return Ok(Err(GateFault::Document("[review] names none that is there".to_owned())));
         };
         let gate = match Gate::read(seats) {
@@ -189,7 +224,23 @@ impl Cycle {
         Ok(gate.decided(record, &Subject { run, commit, question }, &is_signed))
     }
 
-    /// Whether a decision that cites a council is what that council decided, as every machine can judge it.
+    /// Whether a decision is what the first council of its document decided on that commit.
+    pub fn is_by_first_council(
+        &self,
+        review: &ReviewRecord,
+        settings: &Review,
+        rule: Option<&str>,
+    ) -> Result<bool, CycleError> {
+        let Some(council) = &review.council else { return Ok(false) };
+        if !self.is_by_council(review, council, settings, rule)? {
+            return Ok(false);
+        }
+        let Some(Ok(gate)) = settings.seats_of(rule).map(Gate::read) else { return Ok(false) };
+        let first = self.asked_before(&review.run, &review.commit, &gate)?.stands;
+        Ok(first.is_some_and(|first| first.record.council == *council))
+    }
+
+    /// Whether a decision that cites a council is what that council decided, as every machine can judge it. Another may have had its say before.
     pub fn is_by_council(
         &self,
         review: &ReviewRecord,

@@ -37,6 +37,9 @@ impl Cycle {
     /// The councils in outline, oldest first. Records that were read before are not read again; one that cannot be read is left out.
     pub fn council_outlines(&self) -> Result<Vec<CouncilOutline>, CycleError> {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        if let Some((_, outlines)) = self.outlined.borrow().as_ref().filter(|(of, _)| *of == tip) {
+            return Ok(outlines.clone());
+        }
         let tree = self.store.tree_of(tip)?;
         let Some(folder) = self.store.folder(tree, COUNCILS.trim_end_matches('/'))? else { return Ok(Vec::new()) };
         let known: BTreeMap<String, CouncilOutline> = self.store.cached_document(KEPT).unwrap_or_default();
@@ -70,6 +73,7 @@ impl Cycle {
         }
         let mut outlines: Vec<CouncilOutline> = kept.into_values().collect();
         outlines.sort_by(|a, b| a.council.cmp(&b.council));
+        *self.outlined.borrow_mut() = Some((tip, outlines.clone()));
         Ok(outlines)
     }
 

@@ -65,7 +65,7 @@ impl Cycle {
 
     /// When closings reached the ref: their place along it, and the newest date of the decisions before them, seconds. A join's last parent is what
     /// the remote had, so last parents are the states of the remote one after the other.
-    fn arrivals(&self, tip: CommitId) -> Result<BTreeMap<String, (usize, i64)>, CycleError> {
+    pub(super) fn arrivals(&self, tip: CommitId) -> Result<BTreeMap<String, (usize, i64)>, CycleError> {
         let (mut line, mut next) = (Vec::new(), Some(tip));
         while let Some(id) = next {
             let commit = self.store.commit(id)?;
@@ -82,6 +82,36 @@ impl Cycle {
             newest = newest.max(commit.committed);
         }
         Ok(arrivals)
+    }
+
+    /// Councils that would come before one that was here first: on the same commit of a run the first decides. Each with its path.
+    pub(in crate::cycle) fn put_before(&self, known: CommitId, tip: CommitId) -> Result<Vec<String>, CycleError> {
+        let below = COUNCILS.trim_end_matches('/');
+        let (old, new) = (self.store.tree_of(known)?, self.store.tree_of(tip)?);
+        let brought = self.store.diff(Some(old), Some(new), below)?;
+        let mut subjects: BTreeMap<(RunId, String), Vec<String>> = BTreeMap::new();
+        for path in brought.into_iter().map(|change| change.path).filter(|path| CouncilRecord::is_at(path)) {
+            let Some(bytes) = self.store.read(new, &path)? else { continue };
+            if let Ok(CouncilRecord { run: Some(run), commit: Some(commit), .. }) = CouncilRecord::decode(&bytes, &path)
+            {
+                subjects.entry((run, commit)).or_default().push(path);
+            }
+        }
+        if subjects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let arrivals = self.arrivals(tip)?;
+        let place = |path: &String| arrivals.get(path).map_or(usize::MAX, |(place, _)| *place);
+        let mut paths = Vec::new();
+        for council in self.councils_at(known, below)? {
+            let (Some(run), Some(commit)) = (council.record.run.clone(), council.record.commit.clone()) else {
+                continue;
+            };
+            let was_here = place(&council.record.path());
+            let others = subjects.get(&(run, commit)).into_iter().flatten();
+            paths.extend(others.filter(|other| place(other) <= was_here).cloned());
+        }
+        Ok(paths)
     }
 
     /// Closed councils that what comes in would decide by another word, with its path: the one that reached the remote first stands.

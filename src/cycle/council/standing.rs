@@ -3,7 +3,7 @@
 use super::DOCUMENT;
 use super::outlines::CouncilOutline;
 use crate::council::question::{open_word, topic};
-use crate::council::record::Council;
+use crate::council::record::{Council, CouncilRecord};
 use crate::council::vote::Decision;
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
@@ -72,11 +72,8 @@ impl Cycle {
             return Ok(None);
         }
         let record = &council.record;
-        if let Some(run) = &record.run {
-            let reviews = self.reviews_of(run)?;
-            let is_its = |commit: &str| record.commit.as_deref() == Some(commit);
-            let is_decided = reviews.iter().any(|review| !review.is_of_audit() && is_its(&review.commit));
-            return Ok(is_decided.then_some(Settled::ByRun));
+        if record.run.is_some() {
+            return Ok(self.is_run_decided(record)?.then_some(Settled::ByRun));
         }
         let topic = topic(&record.question);
         let again = outlines
@@ -84,6 +81,16 @@ impl Cycle {
             .rev()
             .find(|other| other.run.is_none() && other.topic == topic && other.council > record.council);
         Ok(again.map(|other| Settled::AskedAgain(other.id.clone())))
+    }
+
+    /// Whether people, or a council, decided on the commit that a council is about.
+    ///
+    /// # Errors
+    /// A decision that cannot be read.
+    pub fn is_run_decided(&self, record: &CouncilRecord) -> Result<bool, CycleError> {
+        let Some(run) = &record.run else { return Ok(false) };
+        let is_its = |commit: &str| record.commit.as_deref() == Some(commit);
+        Ok(self.reviews_of(run)?.iter().any(|review| !review.is_of_audit() && is_its(&review.commit)))
     }
 
     /// Earlier councils on the same question, newest first.

@@ -63,11 +63,12 @@ impl Cycle {
                 _ => {}
             }
         }
-        let mut decided = Vec::new();
+        let (mut decided, settings) = (Vec::new(), self.review_of_main()?);
         for run in runs {
             let mut counted = 0;
             for review in self.reviews_of(&run)? {
-                counted += usize::from(self.counts_for_its_run(&review)?);
+                let rule = self.rule_that_held(&review)?;
+                counted += usize::from(self.is_of_its_author(&review, &settings, rule.as_deref())?);
             }
             // One decision that both carried out: one lesson is enough.
             let teaches_twice = counted == 1 && taught_here.contains(&run) && taught_there.contains(&run);

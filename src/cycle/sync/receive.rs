@@ -97,6 +97,10 @@ pub fn receive(dir: &Path, world: World, updates: &[Update]) -> Result<Vec<Fault
                 let message = "would come before the word that closed its council here".to_owned();
                 Fault { commit: new.to_string(), path, line: 1, message, ..Fault::default() }
             }));
+            wrong.extend(cycle.put_before(*old, *new)?.into_iter().map(|path| {
+                let message = "would come before a council on the same commit that was here first".to_owned();
+                Fault { commit: new.to_string(), path, line: 1, message, ..Fault::default() }
+            }));
         }
         if wrong.is_empty() {
             cycle.store.expect_reviews(*new);
