@@ -178,8 +178,12 @@ fn council_takes_one_model_of_one_server_under_two_names_for_one_mind() {
     let model = |name: &str, family: &str, base: &str| {
         format!("[models.{name}]\nprovider = \"openai\"\nmodel = \"m\"\nfamily = \"{family}\"\nbase_url = \"{base}\"\n")
     };
-    let models = model("one", "f1", "http://127.0.0.1:9/v1") + &model("two", "f2", "http://localhost:9/v1/");
-    commit(&sandbox, "brain.toml", &models);
+    let named = |other: &str| {
+        let models = model("one", "f1", "http://127.0.0.1:9/v1") + &model("two", "f2", other);
+        commit(&sandbox, "brain.toml", &models);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+    };
+    named("http://localhost:9/v1/");
     let member = |id: &str| json!({"id": id, "mind": {"kind": "model", "model": id}});
     commit(&sandbox, "council.json", &json!({"members": [member("one"), member("two")]}).to_string());
     sandbox.brain(&["trust", "--yes"]).exits(0);
@@ -187,6 +191,41 @@ fn council_takes_one_model_of_one_server_under_two_names_for_one_mind() {
     assert!(said.err.contains("one and two are the same mind, and claim the families f1 and f2"), "{said}");
     let check = sandbox.brain(&["check"]).exits(1);
     assert!(check.out.contains("are the same mind") || check.err.contains("are the same mind"), "{check}");
+    for other in ["http://127.1:9/v1", "http://127.0.0.1:09/v1", "http://0.0.0.0:9/v1", "http://[::ffff:7f00:1]:9/v1"] {
+        named(other);
+        let said = sandbox.brain(&["council", "Shall we deploy?"]).exits(2);
+        assert!(said.err.contains("one and two are the same mind"), "{other}: {said}");
+    }
+    // Nor may one model propose and attack.
+    let rules = model("one", "f1", "http://127.0.0.1:9/v1") + &model("two", "f2", "http://127.1:9/v1");
+    commit(&sandbox, "brain.toml", &(rules + "[deliberation]\ngardener = \"one\"\nskeptic = \"two\"\n"));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let said = sandbox.brain(&["deliberate", "recall", "--trees", "tea"]).exits(3);
+    assert!(said.err.contains("gardener one and skeptic two are one model of one server"), "{said}");
+}
+
+#[test]
+fn council_takes_one_program_by_other_paths_for_one_mind() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.file("vote.sh", "cat >/dev/null\n");
+    let link = sandbox.path("link.sh");
+    std::os::unix::fs::symlink(&script, &link).unwrap();
+    let (folder, name) = script.rsplit_once('/').unwrap();
+    let member = |id: &str, argv: &[&str]| json!({"id": id, "family": id, "mind": {"kind": "command", "argv": argv}});
+    let long = format!("{folder}/./{name}");
+    let others = [["/bin/sh", long.as_str()], ["/bin/sh", &link], ["sh", &script], ["/usr//bin/../bin/sh", &script]];
+    for other in others {
+        let members = [member("one", &["/bin/sh", &script]), member("two", &other)];
+        commit(&sandbox, "council.json", &json!({ "members": members }).to_string());
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+        let said = sandbox.brain(&["council", "Shall we deploy?"]).exits(2);
+        assert!(said.err.contains("one and two are the same mind"), "{other:?}: {said}");
+    }
+    let other = sandbox.file("other.sh", "cat >/dev/null\n");
+    let members = [member("one", &["/bin/sh", &script]), member("two", &["/bin/sh", &other])];
+    commit(&sandbox, "council.json", &json!({ "members": members }).to_string());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.brain(&["council", "Shall we deploy?"]).exits(1);
 }
 
 #[test]

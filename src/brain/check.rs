@@ -24,7 +24,7 @@ use crate::review::remark::REMARKS;
 use crate::store::{Branch, CommitId, File, Store, StoreError, TreeId};
 use crate::world::progress::Work;
 
-/// Documents of councils on main that name no council.
+/// Documents of councils on main that name no council, and names of documents that are not there.
 fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
     let Some(main) = store.tip(store.main())? else { return Ok(Vec::new()) };
     let tree = store.tree_of(main)?;
@@ -41,6 +41,13 @@ fn broken_councils(store: &Store) -> Result<Vec<Finding>, StoreError> {
         None => check_members(text),
     };
     let mut broken = Vec::new();
+    let named: BTreeSet<&str> = settings.iter().flat_map(|settings| settings.review.councils()).collect();
+    for named in named {
+        if store.file(tree, named)?.is_none() {
+            let why = format!("[review] names the council {named}, and {} has no such file", store.main());
+            broken.push(Finding::error(layout::SETTINGS, 1, why));
+        }
+    }
     for path in paths {
         let Some(bytes) = store.read(tree, &path)? else { continue };
         let fault = match bytes.len() > limits::COUNCIL_DOCUMENT_BYTES {
@@ -147,11 +154,13 @@ impl Brain {
             None => refused_here(dir, world)?,
             Some(_) => Default::default(),
         };
+        if revision.is_none() || Some(commit) == store.tip(store.main())? {
+            findings.extend(broken_councils(&store)?);
+        }
         if revision.is_none() {
             let (landed, hint) = landed_unapproved(dir, world)?;
             findings.extend(landed);
             hints.extend(hint);
-            findings.extend(broken_councils(&store)?);
             findings.extend(unopened(dir, world, store.tree_of(commit)?));
             let decisions = broken_decisions(&store, world)?;
             if !decisions.is_empty() {

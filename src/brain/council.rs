@@ -15,6 +15,7 @@ use crate::model::models::{KnownMind, Model};
 use crate::model::within;
 use crate::review::page::{self, visible};
 use crate::store::CommitId;
+use crate::world::true_command;
 
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
@@ -42,6 +43,11 @@ pub fn count(document: &str) -> Result<Verdict, BrainError> {
     let collected: Collected =
         serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the council: {error}")))?;
     let Collected { question, members, votes, history, thresholds } = collected;
+    if let Some((name, value)) = thresholds.out_of_range() {
+        return Err(BrainError::usage(format!(
+            "the council: the threshold {name} is {value}, and thresholds are 0 to 1"
+        )));
+    }
     Ok(crate::council::verdict::decide(&question, &members, &votes, &history, &thresholds))
 }
 
@@ -65,7 +71,8 @@ pub fn check_members(document: &str) -> Result<(), BrainError> {
 /// # Errors
 /// A document that names no council by them (2).
 pub(super) fn check_members_by(document: &str, settings: &Settings) -> Result<(), BrainError> {
-    let seated = members_in(document)?.seated(|model| settings.models.get(model).map(Model::as_mind));
+    let mind_of = |model: &str| settings.models.get(model).map(Model::as_mind);
+    let seated = members_in(document)?.seated_here(mind_of, true_command);
     seated.map(drop).map_err(|fault| BrainError::usage(format!("the members: {fault}")))
 }
 
@@ -382,16 +389,16 @@ impl Brain {
         });
         let Some(council) = self.cycle.councils_of(newest)?.pop() else { return Ok(None) };
         let (id, state, verdict) = (&council.record.id, council.state(), &council.record.verdict);
+        let withheld = self.cycle.withheld(&council.record)?;
         let told = match verdict.concerns.first() {
+            _ if withheld.is_some() => format!("it decides nothing: {}", withheld.unwrap_or_default()),
             None => format!("{}, confidence {:.2}", verdict.decision, verdict.confidence),
             Some(concern) => format!("{state}: {}", concern.sentence),
         };
         let lands = if !council.record.may_decide() { ", which lands nothing by itself" } else { "" };
         let (by, members) = (&council.record.by, council.record.members.len());
         Ok(Some(format!("council {id} of {members} members, asked by {by}{lands}: {told}")))
-        let withheld = self.cycle.withheld(&council.record)?;
     }
-            _ if withheld.is_some() => format!("it decides nothing: {}", withheld.unwrap_or_default()),
 
     /// Keys of members that are kept on this machine, for the document of members.
     ///
@@ -472,13 +479,6 @@ impl Brain {
     ) -> Result<CouncilReport, BrainError> {
         let council = self.council_named(id)?;
         let id = council.record.id.clone();
-        let Some(escalation) = council.escalation() else {
-            return Err(BrainError::Refused {
-                message: format!("council {id} decided by itself: {}", council.decision()),
-                hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
-            });
-        };
-        if let Some(run) = council.record.run.as_ref().filter(|_| council.record.may_decide()) {
         let withheld = self.cycle.withheld(&council.record)?;
         if let (Some(why), Some(run)) = (&withheld, &council.record.run) {
             return Err(BrainError::Refused {
@@ -488,6 +488,13 @@ impl Brain {
                 hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),
             });
         }
+        let Some(escalation) = council.escalation() else {
+            return Err(BrainError::Refused {
+                message: format!("council {id} decided by itself: {}", council.decision()),
+                hint: Some(format!("`git brain council --outcome {id} wrong` says that it was wrong")),
+            });
+        };
+        if let Some(run) = council.record.run.as_ref().filter(|_| council.record.may_decide()) {
             return Err(BrainError::Refused {
                 message: format!("council {id} left {run} to people, and nothing lands by a word on the council"),
                 hint: Some(format!("`git brain approve {run}` or `git brain reject {run}` decides on the run")),

@@ -163,6 +163,22 @@ pub enum DocumentFault {
         /// The family of the copy.
         second: Family,
     },
+    /// One key for two members.
+    #[error("members {one} and {other} have the same key, so that the votes of both are one member's word")]
+    OneKey {
+        /// A member.
+        one: MemberId,
+        /// Another one.
+        other: MemberId,
+    },
+    /// A threshold out of range.
+    #[error("the threshold {name} is {value}, and thresholds are 0 to 1")]
+    Threshold {
+        /// Its name.
+        name: &'static str,
+        /// Its value, as the document has it.
+        value: String,
+    },
     /// A key that is none.
     #[error(
         "the key of member {0} has 64 lower-case hexadecimal digits: `git brain council --keys` prints those that are kept here"
@@ -189,11 +205,27 @@ impl CouncilDocument {
         self.members.iter().any(|seat| !matches!(seat.mind, Mind::Reflex { .. }))
     }
 
-    /// Members that can be asked. `mind_of` tells what the settings say of a model; `None`: there is no such model.
+    /// Members that can be asked. `mind_of` tells what the settings say of a model; `None`: there is no such model. Programs are compared by the spelling
+    /// of their paths, as on a machine that does not have them.
     ///
     /// # Errors
     /// The first fault.
     pub fn seated(&self, mind_of: impl Fn(&str) -> Option<KnownMind>) -> Result<(Members, Vec<Seated>), DocumentFault> {
+        self.seated_here(mind_of, |argv| argv.iter().map(|word| spelling(word)).collect())
+    }
+
+    /// The same on a machine that has the programs: `command_of` gives the command of an `argv` by the files that it starts.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn seated_here(
+        &self,
+        mind_of: impl Fn(&str) -> Option<KnownMind>,
+        command_of: impl Fn(&[String]) -> Vec<String>,
+    ) -> Result<(Members, Vec<Seated>), DocumentFault> {
+        if let Some((name, value)) = self.thresholds.out_of_range() {
+            return Err(DocumentFault::Threshold { name, value: value.to_string() });
+        }
         let usual = roles(self.members.len());
         let mut seated = Vec::new();
         for (seat, usual) in self.members.iter().zip(usual) {
@@ -203,13 +235,17 @@ impl CouncilDocument {
             if seat.key.as_ref().is_some_and(|key| !is_key(key)) {
                 return Err(DocumentFault::Key(seat.id.clone()));
             }
+            let twin = seated.iter().find(|other: &&Seated| other.key.is_some() && other.key == seat.key);
+            if let Some(twin) = twin {
+                return Err(DocumentFault::OneKey { one: twin.member.id.clone(), other: seat.id.clone() });
+            }
             let member = Member { id: seat.id.clone(), family };
             seated.push(Seated { member, role, mind: seat.mind.clone(), key: seat.key.clone() });
         }
         let members = Members::new(seated.iter().map(|one| one.member.clone()).collect())?;
         let mut minds: BTreeMap<String, &Member> = BTreeMap::new();
         for one in &seated {
-            let first = *minds.entry(substance(&one.mind, &mind_of)).or_insert(&one.member);
+            let first = *minds.entry(substance(&one.mind, &mind_of, &command_of)).or_insert(&one.member);
             if first.family != one.member.family {
                 return Err(DocumentFault::TwoFamilies {
                     one: first.id.clone(),
@@ -235,12 +271,32 @@ impl Mind {
 }
 
 /// The part of a mind that two copies have in common.
-fn substance(mind: &Mind, mind_of: &impl Fn(&str) -> Option<KnownMind>) -> String {
+fn substance(
+    mind: &Mind,
+    mind_of: &impl Fn(&str) -> Option<KnownMind>,
+    command_of: &impl Fn(&[String]) -> Vec<String>,
+) -> String {
     match mind {
         Mind::Reflex { .. } => REFLEX.to_owned(),
         Mind::Model { model } => format!("model {}", mind_of(model).map_or_else(|| model.clone(), |known| known.mind)),
-        Mind::Command { argv, .. } => program(argv),
+        Mind::Command { argv, .. } => format!("program {}", command_of(argv).join("\0")),
     }
+}
+
+/// A path without what says nothing: empty parts, `.`, and `..` with the part before it. Another word is as it was.
+fn spelling(word: &str) -> String {
+    if !word.contains('/') {
+        return word.to_owned();
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in word.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("{}{}", if word.starts_with('/') { "/" } else { "" }, parts.join("/"))
 }
 
 fn program(argv: &[String]) -> String {
@@ -339,6 +395,11 @@ mod tests {
             "members a and b are the same mind, and claim the families anthropic and other",
             "two names for one model at one endpoint"
         );
+        let apart = apart.replacen("\"vote\"", "\"/opt/vote\"", 1).replacen("\"vote\"", "\"/opt//x/.././vote\"", 1);
+        assert!(fault(&apart).contains("are the same mind"), "{apart}");
+        let key = format!("\"key\": \"{}\",", "ab".repeat(32));
+        let keyed = [program("a", &key), program("b", &key)].join(",");
+        assert!(fault(&keyed).contains("members a and b have the same key"), "{keyed}");
         assert!(fault(&model("\"family\": \"openai\",", "opus")).contains("claims the family openai"));
         assert!(fault(&model("", "far")).contains("has no family"));
         assert_eq!(fault(&model("\"family\": \"x\",", "far")), "x");
@@ -348,6 +409,12 @@ mod tests {
         assert!(fault(&model("\"role\": \"king\",", "opus")).contains("has the role \"king\""));
         assert!(fault(&program("a", "\"key\": \"ab\",")).contains("the key of member a"));
         assert!(fault("").contains("no members"));
+        for (name, value) in [("confidence", "7"), ("diversity", "-2"), ("penalty", "1.1")] {
+            let text = format!("{{\"members\": [{copies}], \"thresholds\": {{\"{name}\": {value}}}}}");
+            let document: CouncilDocument = serde_json::from_str(&text).unwrap();
+            let said = document.seated(|_| None).unwrap_err().to_string();
+            assert!(said.starts_with(&format!("the threshold {name} is {value}")), "{said}");
+        }
     }
 
     #[test]

@@ -32,6 +32,14 @@ impl Default for Thresholds {
     }
 }
 
+impl Thresholds {
+    /// The first threshold outside of 0 to 1, by name and value; `None`: all are in range.
+    pub fn out_of_range(&self) -> Option<(&'static str, f64)> {
+        let all = [("confidence", self.confidence), ("diversity", self.diversity), ("penalty", self.penalty)];
+        all.into_iter().find(|(_, value)| !(0.0..=1.0).contains(value))
+    }
+}
+
 /// A member's opinion, as a verdict lists it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {

@@ -1,5 +1,8 @@
 //! Models that agents may think with, as the settings name them. Inert until trusted.
 
+use std::net::IpAddr;
+
+use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use super::spending::Cost;
@@ -101,26 +104,16 @@ impl Model {
     #[must_use]
     pub fn as_mind(&self) -> KnownMind {
         let own = match self.provider.as_str() {
-            "anthropic" => "api.anthropic.com",
-            "gemini" => "generativelanguage.googleapis.com",
-            "deepseek" => "api.deepseek.com",
-            "ollama" => "127.0.0.1:11434",
-            _ => "api.openai.com",
+            "anthropic" => "https://api.anthropic.com",
+            "gemini" => "https://generativelanguage.googleapis.com",
+            "deepseek" => "https://api.deepseek.com",
+            "ollama" => "http://127.0.0.1:11434",
+            _ => "https://api.openai.com",
         };
-        let base = self.base_url.as_deref().unwrap_or(own).trim().to_lowercase();
-        let (scheme, rest) = base.split_once("://").unwrap_or(("https", &base));
-        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        let default = if scheme == "http" { ":80" } else { ":443" };
-        let host = host.strip_suffix(default).unwrap_or(host).trim_end_matches('.');
-        let host = match host.split_once(':') {
-            Some(("localhost", port)) => format!("127.0.0.1:{port}"),
-            _ if host == "localhost" => "127.0.0.1".to_owned(),
-            _ => host.replace("[::1]", "127.0.0.1"),
-        };
+        let server = server(self.base_url.as_deref().unwrap_or(own).trim());
         // Ollama's names may leave `:latest` out.
         let model = self.model.trim().to_lowercase();
-        let mind = format!("{} at {host}", model.strip_suffix(":latest").unwrap_or(&model));
+        let mind = format!("{} at {server}", model.strip_suffix(":latest").unwrap_or(&model));
         KnownMind { family: self.family.clone(), mind }
     }
 
@@ -160,6 +153,25 @@ impl Model {
     }
 }
 
+/// The server of an address, host and port. The parser is that of connections, so that each spelling of an address is read as it is connected to
+/// (`127.1`, `0x7f.1`, a port with zeros before it). All addresses of this machine are one.
+fn server(base: &str) -> String {
+    let whole = if base.contains("://") { base.to_owned() } else { format!("https://{base}") };
+    let Ok(url) = Url::parse(&whole) else { return base.to_lowercase() };
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
+    let address = host.parse::<IpAddr>().map(|address| address.to_canonical());
+    let is_here = match address {
+        Ok(address) => address.is_loopback() || address.is_unspecified(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    let host = match address {
+        _ if is_here => "127.0.0.1".to_owned(),
+        Ok(address) => address.to_string(),
+        Err(_) => host,
+    };
+    url.port_or_known_default().map_or(host.clone(), |port| format!("{host}:{port}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,12 +194,29 @@ mod tests {
             ("openai", "http://localhost:11434/v1/", "Qwen3"),
             ("openai-responses", "http://LOCALHOST:11434", "qwen3:latest"),
             ("ollama", "http://[::1]:11434", "qwen3 "),
+            ("openai", "http://127.1:11434/v1", "qwen3"),
+            ("openai", "http://0x7f.1:11434/v1", "qwen3"),
+            ("openai", "http://2130706433:11434/v1", "qwen3"),
+            ("openai", "http://127.0.0.1:011434/v1", "qwen3"),
+            ("openai", "http://127.0.0.2:11434/v1", "qwen3"),
+            ("openai", "http://0.0.0.0:11434/v1", "qwen3"),
+            ("openai", "http://[::]:11434/v1", "qwen3"),
+            ("openai", "http://[::ffff:127.0.0.1]:11434/v1", "qwen3"),
+            ("openai", "http://[0:0:0:0:0:0:0:1]:11434/v1", "qwen3"),
+            ("openai", "http://localhost.:11434/v1", "qwen3"),
+            ("openai", "http://a.localhost:11434/v1", "qwen3"),
+            ("openai", "http://%31%32%37.0.0.1:11434/v1", "qwen3"),
         ];
         for (provider, base, model) in same {
             assert_eq!(mind(provider, Some(base), model), mind("ollama", None, "qwen3"), "{provider} {base} {model}");
         }
         assert_eq!(mind("openai", None, "m"), mind("openai", Some("https://api.openai.com:443/v1"), "m"));
         assert_ne!(mind("openai", None, "m"), mind("openai", None, "n"));
+        let far = |base: &str| mind("openai", Some(base), "m");
+        assert_eq!(far("https://H.example./v1"), far("https://h.example:0443/"));
+        assert_eq!(far("http://[::ffff:10.0.0.7]/v1"), far("http://10.7:080/v1"));
+        assert_ne!(far("http://10.0.0.7/v1"), far("http://10.0.0.8/v1"));
+        assert_ne!(far("http://127.0.0.1:1/v1"), far("http://127.0.0.1:2/v1"));
         assert_ne!(mind("openai", None, "m"), mind("openai", Some("https://h.example/v1"), "m"));
     }
 

@@ -24,7 +24,7 @@ pub use files::{
 pub use keys::{KeyError, MemberKey, is_signed};
 pub use moved::{NewFile, NewFolder, folders_in, is_once, modified, size};
 pub use settings::{
-    SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, write_settings,
+    SettingsFile, codex_folder, config_folder, is_program, read_settings, remove_settings, true_command, write_settings,
 };
 pub use spool::{Spool, Spooled};
 pub use subjects::{SubjectKeyError, SubjectKeys, random_id};

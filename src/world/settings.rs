@@ -98,6 +98,22 @@ pub fn config_folder(home: &Path) -> PathBuf {
     given.map_or_else(|| home.join(".config"), PathBuf::from)
 }
 
+/// A command by the files that it starts: the program as the path of programs finds it, and each whole path that names a file, without links and dots.
+pub fn true_command(argv: &[String]) -> Vec<String> {
+    let found = |name: &str| {
+        let folders = std::env::var_os("PATH")?;
+        std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
+    };
+    let true_word = |(place, word): (usize, &String)| {
+        let path = match place {
+            0 if !word.contains('/') => found(word),
+            _ => Some(PathBuf::from(word)).filter(|path| path.is_absolute() && path.exists()),
+        };
+        path.map_or_else(|| word.clone(), |path| true_path(&path).display().to_string())
+    };
+    argv.iter().enumerate().map(true_word).collect()
+}
+
 /// Whether a program is there: at its path, or on the path of programs.
 pub fn is_program(name: &str) -> bool {
     if name.contains('/') {

@@ -136,6 +136,13 @@ impl Cycle {
             model => models.get(model).map(|model| model.family.clone()).ok_or(()),
         })
         .map_err(|error| CycleError::refused(error.to_string()))?;
+        let substance = |mind: &str| models.get(mind).map(|model| model.as_mind().mind);
+        let (mines, attacks) = (&settings.gardener, &settings.skeptic);
+        if substance(mines).is_some_and(|one| substance(attacks) == Some(one)) {
+            return Err(CycleError::refused(format!(
+                "gardener {mines} and skeptic {attacks} are one model of one server, whatever families [models] names"
+            )));
+        }
         let minds = [&settings.gardener, &settings.skeptic, &settings.inspector, &settings.diverger, &settings.aligner];
         let has_program = minds.iter().any(|mind| *mind == "command");
         if has_program && settings.argv.is_empty() {
