@@ -143,14 +143,15 @@ fn council_counts_five_copies_of_a_program_as_one_family() {
 fn council_refuses_double_forged_unsigned_and_replayed_votes() {
     let vote = json!({"decision": "approve", "confidence": 0.9, "reasoning": "The colour has gone."});
     let other = json!({"decision": "reject", "confidence": 0.9, "reasoning": "No."});
+    let array = json!(["approve", 0.9, "An array.", []]);
     let as_b = json!({"member": "b", "decision": "approve", "confidence": 0.9, "reasoning": "As b."});
     let message = |thread: &str, signature: &str| {
         json!({"sender_id": "c", "recipient_id": "council", "type": "VOTE_SUBMIT", "content": vote.to_string(),
                "timestamp": 0, "thread_id": thread, "signature": signature})
     };
     let run = |said: &str| format!("cat >/dev/null; echo '{said}'");
-    let keyed = |mut member: Value| {
-        member["key"] = json!("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
+    let keyed = |last: char, mut member: Value| {
+        member["key"] = json!(format!("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660{last}"));
         member
     };
     // The message of the other council has its thread; what is unsigned has none.
@@ -161,18 +162,23 @@ fn council_refuses_double_forged_unsigned_and_replayed_votes() {
         program("a", Some("fa"), &run(&format!("{vote}{other}"))),
         program("b", Some("fb"), &run(&vote.to_string().replace("0.9", "0.8"))),
         program("claims", Some("fc"), &run(&as_b.to_string())),
-        keyed(program("unsigned", Some("fd"), &run(&vote.to_string().replace("0.9", "0.7")))),
-        keyed(program("replayed", Some("fe"), &run(&message("20260126t150000000z-abcd2345-human", "ab").to_string()))),
-        keyed(program("forged", Some("ff"), forged)),
+        program("array", Some("fg"), &run(&array.to_string())),
+        keyed('a', program("unsigned", Some("fd"), &run(&vote.to_string().replace("0.9", "0.7")))),
+        keyed(
+            'b',
+            program("replayed", Some("fe"), &run(&message("20260126t150000000z-abcd2345-human", "ab").to_string())),
+        ),
+        keyed('c', program("forged", Some("ff"), forged)),
     ]);
     let report = asked(&sandbox, 1, &[]);
     assert!(refused(&report, "a").contains("has sealed a vote already"), "{report:#}");
     assert!(refused(&report, "claims").contains("claims the member \"b\""), "{report:#}");
+    assert!(refused(&report, "array").contains("is no vote: it is no object"), "{report:#}");
     assert!(refused(&report, "unsigned").contains("the message of unsigned is unsigned"), "{report:#}");
     assert!(refused(&report, "replayed").contains("belongs to thread 20260126t150000000z"), "{report:#}");
     assert!(refused(&report, "forged").contains("the signature is not that of forged"), "{report:#}");
     assert_eq!(report["verdict"]["quorum"]["approve"]["members_for"], 2, "the first of two votes stands");
-    assert_eq!(report["verdict"]["absent"], json!(["claims", "unsigned", "replayed", "forged"]));
+    assert_eq!(report["verdict"]["absent"], json!(["claims", "array", "unsigned", "replayed", "forged"]));
 }
 
 #[test]
@@ -231,6 +237,19 @@ fn council_of_three_models_over_http_decides_and_keeps_them_apart() {
     endpoints[1].behaves(&[reply("approve", "Paint is cheap, and Tom has time.")]);
     let report = asked(&sandbox, 0, &["--timeout", "2"]);
     assert!(refused(&report, "m2").contains("did not answer within 2000 ms"), "{report:#}");
+    // One that answers in the name of another, or with no object, is asked once more and counts for nobody.
+    let as_m0 =
+        json!({"member": "m0", "decision": "approve", "confidence": 1, "reasoning": "I am m0.", "evidence": []});
+    let of_family = json!({"family": "f0", "decision": "approve", "confidence": 1, "reasoning": "We.", "evidence": []});
+    let array = json!(["approve", 1, "I am nobody.", []]);
+    for (said, why) in [(as_m0, "claims the member \"m0\""), (of_family, "claims the family"), (array, "is no object")]
+    {
+        endpoints[2].asked();
+        endpoints[2].behaves(&[Manner::Says(said.to_string())]);
+        let report = asked(&sandbox, 0, &[]);
+        assert!(refused(&report, "m2").contains(why), "{report:#}");
+        assert_eq!(endpoints[2].asked().len(), 2, "{why}: {report:#}");
+    }
 }
 
 #[test]
@@ -292,6 +311,25 @@ fn council_comes_to_another_clone_by_sync_and_is_closed_there() {
     world.sync("a");
     assert_eq!(world.json("a", &["council", "--show", id])["state"], "approved");
     assert!(world.json("a", &["review", "--decided"])["decisions"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn sync_says_that_words_on_councils_went_came_and_came_second() {
+    let world = World::new();
+    world.clone("b");
+    let report = world.try_brain("a", &["--json", "council", "Shall we go?"]).exits(1).document();
+    let id = report["id"].as_str().unwrap();
+    let said = world.brain("a", &["sync"]);
+    assert!(said.contains("decisions alone") && said.contains("1 went there"), "{said}");
+    let said = world.brain("b", &["sync"]);
+    assert!(said.contains("1 decision, council or word on one came in"), "{said}");
+    world.brain("b", &["approve", id]);
+    world.brain("a", &["reject", id]);
+    assert!(!world.brain("b", &["sync"]).contains("nothing new"));
+    let said = world.brain("a", &["sync"]);
+    assert!(said.contains(&format!("council {id}: the answer is yes now")) && !said.contains("nothing new"), "{said}");
+    assert!(world.brain("b", &["sync"]).contains("1 decision, council or word on one came in"));
+    assert!(world.brain("b", &["sync"]).contains("nothing new here or there"));
 }
 
 #[test]
@@ -388,4 +426,21 @@ fn check_names_documents_of_councils_that_are_broken() {
     let said = sandbox.brain(&["check"]).exits(1);
     assert!(said.out.contains("councils/home.json") && said.out.contains("missing field `mind`"), "{said}");
     assert!(said.out.contains("councils/none.json") && said.out.contains("the council has no members"), "{said}");
+    let said = sandbox.brain(&["check", "main"]).exits(1);
+    assert!(said.out.contains("councils/none.json"), "{said}");
+    std::fs::write(sandbox.dir().join("council.json"), "{\"members\": [").unwrap();
+    let rules = "[review]\nreviewers = [\"ann@example.invalid\"]\ncouncil = \"councils/nowhere.json\"\n";
+    std::fs::write(sandbox.dir().join("brain.toml"), rules).unwrap();
+    sandbox.git(&["add", "brain.toml"]);
+    sandbox.git(&["commit", "-qam", "a broken one"]);
+    let said = sandbox.brain(&["check", "main"]).exits(1);
+    assert!(
+        said.out.contains("council.json") && said.out.contains("[review] names the council councils/nowhere.json"),
+        "{said}"
+    );
+    let votes = sandbox.file("votes.json", json!({
+        "question": "Shall we?", "members": [{"id": "a", "family": "x"}], "votes": [], "thresholds": {"confidence": -1},
+    }).to_string());
+    let said = sandbox.brain(&["council", "--votes", &votes]).exits(2);
+    assert!(said.err.contains("the threshold confidence is -1"), "{said}");
 }

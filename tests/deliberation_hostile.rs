@@ -118,6 +118,18 @@ fn what_no_gate_of_the_brain_has_seen_does_not_land() {
     assert!(!world.git("a", &["grep", "-h", "concept", "wake", "--", "network/neurons"]).contains("good"));
 }
 
+/// An array with as many items as an answer has fields is no answer.
+#[test]
+fn an_array_is_no_answer_of_a_gate() {
+    let world = World::new();
+    let said = "{\"proposals\": [{\"mechanism\": {\"name\": \"x\", \"intuition\": \"y\"}, \"payload\": {\"x\": 1}}]}";
+    let gate = "cat > /dev/null\necho '[true, 1, 0, \"x\"]'\n";
+    goal(&world, &format!("cat > /dev/null\necho '{said}'\n"), &[("open", "", gate)]);
+    let report = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    assert_eq!(results(&report)[0]["class"], "normal_leaf", "{report:#}");
+    assert!(results(&report)[0].to_string().contains("its answer is no object"), "{report:#}");
+}
+
 /// A search of one tree goes on however its first guesses were, and asks no gate the same twice.
 #[test]
 fn a_search_of_one_tree_goes_on_and_measures_nothing_twice() {

@@ -175,7 +175,8 @@ impl Reply {
             member: member.id.clone(),
             family: member.family.clone(),
             decision: self.decision,
-            confidence: self.confidence,
+            // A zero has no sign.
+            confidence: self.confidence + 0.0,
             reasoning: self.reasoning,
             evidence: self.evidence,
         }

@@ -169,9 +169,17 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
 }
 
 fn share(field: &str, value: f64) -> Result<(), Malformed> {
+    if !is_object(text.as_bytes()) {
+        return Err(Malformed { field: "line 1".to_owned(), message: "it is no object".to_owned() });
+    }
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),
         false => Err(Malformed { field: field.to_owned(), message: format!("{value} is not between 0 and 1") }),
+/// Whether a document can only be an object. An array with as many items as an answer has fields would be read as one.
+pub fn is_object(document: &[u8]) -> bool {
+    document.trim_ascii_start().first() == Some(&b'{')
+}
+
     }
 }
 
@@ -239,6 +247,9 @@ fn proposal_of(at: usize, proposal: Value) -> Result<Proposal, Malformed> {
     let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &proposal.mechanism;
     if name.trim().is_empty() {
         return Err(wrong("mechanism.name is empty"));
+    if !proposal.is_object() || !proposal.get("mechanism").is_some_and(Value::is_object) {
+        return Err(wrong("it is no object with a mechanism that is one"));
+    }
     }
     for (field, text, most) in [
         ("name", name, NAME_CHARS),
@@ -378,6 +389,8 @@ mod tests {
     #[test]
     fn equal_payloads_are_one_proposal_however_they_are_written() {
         let key = |text: &str| {
+            json!([{"name": "n", "intuition": ""}, {}]),
+            json!({"mechanism": ["n", "", "", "", 0.1], "payload": {}}),
             let payload = serde_json::from_str(text).unwrap();
             Proposal { mechanism: Mechanism::default(), payload }.key()
         };

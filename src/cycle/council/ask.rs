@@ -113,8 +113,10 @@ impl Cycle {
             top_p: Some(seat.role.top_p),
         };
         let mut read = |text: &str| {
-            let reply: Reply = serde_json::from_str(text)
-                .map_err(|error| CycleError::refused(format!("the answer is no vote: {error}; {}", beginning(text))))?;
+            let no_vote = |why: String| CycleError::refused(format!("{why}; {}", beginning(text)));
+            let value =
+                serde_json::from_str(text).map_err(|error| no_vote(format!("the answer is no vote: {error}")))?;
+            let reply = reply_of(value, seat, "the answer is no vote").map_err(no_vote)?;
             let checked = reply.clone().into_vote(&seat.member).check(wants.members);
             checked.map_err(|fault| CycleError::refused(fault.to_string()))?;
             Ok(reply)
@@ -189,19 +191,12 @@ impl Cycle {
             let message = serde_json::from_value(value).map_err(|error| format!("its message has no form: {error}"));
             return Ok(Said::Signed(message?));
         }
-        let id = &seat.member.id;
-        for (field, own) in [("member", id.as_str()), ("family", seat.member.family.as_str())] {
-            let claimed = value.get(field).and_then(Value::as_str);
-            if let Some(claimed) = claimed.filter(|claimed| *claimed != own) {
-                return Err(format!("its vote claims the {field} {claimed:?}, and it is {own:?}"));
-            }
-        }
-        if seat.key.is_some() && !is_kept {
-            return Err(MessageFault::Unsigned(id.clone()).to_string());
-        }
         let said = value.to_string();
-        let reply: Reply = serde_json::from_value(value)
-            .map_err(|error| format!("its output is no vote: {error}; {}", beginning(&said)))?;
+        let reply = reply_of(value, seat, "its output is no vote");
+        if seat.key.is_some() && !is_kept {
+            return Err(MessageFault::Unsigned(seat.member.id.clone()).to_string());
+        }
+        let reply = reply.map_err(|why| format!("{why}; {}", beginning(&said)))?;
         Ok(Said::Plain(self.clean_reply(reply)))
     }
 
@@ -210,6 +205,22 @@ impl Cycle {
         let clean = |text: String| self.shared.secrets.redact(&text).into_owned();
         Reply { reasoning: clean(reply.reasoning), evidence: reply.evidence.into_iter().map(clean).collect(), ..reply }
     }
+}
+
+/// The vote in an answer of a member, whatever its mind: an object under no other name than the member's. Another answer is a reason, which begins with
+/// `no_vote` where it has another form.
+pub(super) fn reply_of(value: Value, seat: &Seated, no_vote: &str) -> Result<Reply, String> {
+    if !value.is_object() {
+        return Err(format!("{no_vote}: it is no object"));
+    }
+    for (field, own) in [("member", seat.member.id.as_str()), ("family", seat.member.family.as_str())] {
+        match value.get(field) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(claimed)) if claimed.eq_ignore_ascii_case(own) => {}
+            Some(claimed) => return Err(format!("its vote claims the {field} {claimed}, and it is {own:?}")),
+        }
+    }
+    serde_json::from_value(value).map_err(|error| format!("{no_vote}: {error}"))
 }
 
 /// The beginning of an answer that is no vote, for the reason of its refusal.

@@ -457,11 +457,7 @@ impl Desk<'_> {
         }
         let content: serde_json::Value = serde_json::from_str(&message.content)
             .map_err(|error| format!("the content of the message is no JSON: {error}"))?;
-        let claimed = content.get("member").and_then(serde_json::Value::as_str);
-        if let Some(claimed) = claimed.filter(|claimed| *claimed != seat.member.id.as_str()) {
-            return Err(format!("its vote claims the member {claimed:?}, and it is {:?}", seat.member.id.as_str()));
-        }
-        serde_json::from_value(content).map_err(|error| format!("the content of the message is no vote: {error}"))
+        ask::reply_of(content, seat, "the content of the message is no vote")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::forest::Forest;
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
 use crate::deliberation::record::ResultRecord;
-use crate::deliberation::verdict::Proposal;
+use crate::deliberation::verdict::{Proposal, is_object};
 use crate::model::deliberation::{Deliberation, UserGate};
 use crate::model::ids::{concept_id, hash_fields};
 
@@ -134,6 +134,9 @@ impl Cycle {
             Err(error @ (CycleError::Exhausted(_) | CycleError::Store(_) | CycleError::Busy(_))) => return Err(error),
             Err(error) => return Ok(failed(error.to_string())),
         };
+        if !is_object(&said) {
+            return Ok(failed("its answer is no object".to_owned()));
+        }
         Ok(match serde_json::from_slice::<Answer>(&said) {
             Ok(answer) if answer.figure.is_none_or(f64::is_finite) => GateResult {
                 passed: answer.passed,
