@@ -54,7 +54,7 @@ pub fn fed(rules: &str, count: usize) -> World {
 }
 
 /// Cycles on a topic until something is fruit: what is mined first is drawn.
-fn until_fruit(world: &World, more: &[&str]) -> Value {
+pub fn until_fruit(world: &World, more: &[&str]) -> Value {
     let mut last = Value::Null;
     for _ in 0..5 {
         last = world.json("a", &[&["deliberate", "recall", "--trees", "turbine"], more].concat());
@@ -474,7 +474,9 @@ fn each_gate_reads_a_figure_of_its_own() {
     let tied = json!({"op": "connect", "from": from, "to": "n-lie", "type": "feeds_into", "weight": 100});
     let far =
         json!({"op": "connect", "from": beside[0]["id"], "to": beside[1]["id"], "type": "feeds_into", "weight": 65535});
-    for more in [vec![lie.clone()], vec![lie, tied], vec![far]] {
+    // From the neuron of the good ties as well: what makes the rest worth less, and what is worth nothing.
+    let beside_it = |weight: u32| json!({"op": "connect", "from": from, "to": beside[0]["id"], "type": "feeds_into", "weight": weight});
+    for more in [vec![lie.clone()], vec![lie, tied], vec![far], vec![beside_it(65535)], vec![beside_it(1)]] {
         let ops: Vec<Value> = delta["ops"].as_array().unwrap().iter().chain(&more).cloned().collect();
         let file = world.sandbox.file("more.json", json!({ "ops": ops }).to_string());
         let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);

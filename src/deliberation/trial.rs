@@ -36,6 +36,9 @@ pub struct Memory {
     pub concepts: BTreeSet<NeuronId>,
     /// Whether it is of the tree; the others are there to measure by.
     pub is_of_tree: bool,
+    /// Its place in what the words of the tree recall, the best first.
+    #[serde(skip)]
+    pub place: usize,
     /// The memory that it followed in its session, as the network ties turns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<NeuronId>,
@@ -83,6 +86,26 @@ impl Evidence {
     /// The half that candidates may be mined from.
     pub fn older(&self) -> &[Memory] {
         &self.memories[..self.memories.len() / 2]
+    }
+
+    /// Memories of the older half for a mind that has room for few: those that the words of the tree recall, best first, each with the one that came
+    /// next, and then the newest of the others. In the order of time.
+    pub fn told(&self, most: usize) -> Vec<&Memory> {
+        let older = self.older();
+        let next: BTreeMap<&NeuronId, &Memory> =
+            Self::pairs(older).into_iter().map(|(first, next)| (&first.id, next)).collect();
+        let mut recalled: Vec<&Memory> = older.iter().filter(|memory| memory.is_of_tree).collect();
+        recalled.sort_by_key(|memory| memory.place);
+        let with_next =
+            recalled.into_iter().flat_map(|memory| std::iter::once(memory).chain(next.get(&memory.id).copied()));
+        let mut told: BTreeSet<&NeuronId> = BTreeSet::new();
+        for memory in with_next.chain(older.iter().rev()) {
+            if told.len() == most {
+                break;
+            }
+            told.insert(&memory.id);
+        }
+        older.iter().filter(|memory| told.contains(&memory.id)).collect()
     }
 
     /// The half that judges alone see.

@@ -76,12 +76,13 @@ impl<'c> Bench<'c> {
             neurons.extend(network.neuron(&id)?.filter(|neuron| fits(neuron) && !neuron.is_archived()));
         }
         let is_concept = |id: &NeuronId| graph.find(id).is_some_and(|node| graph.kind(node) == Kind::Semantic);
-        let memories = neurons.iter().map(|neuron| Memory {
+        let memories = neurons.iter().enumerate().map(|(place, neuron)| Memory {
             id: neuron.id.clone(),
             text: neuron.concept.clone(),
             session: neuron.session.clone(),
             at: neuron.created_at,
             is_of_tree: known.contains(&neuron.id),
+            place,
             after: followed(neuron),
             concepts: neuron.connections.iter().map(|tie| &tie.target).filter(|id| is_concept(id)).cloned().collect(),
         });
@@ -190,8 +191,10 @@ impl<'c> Bench<'c> {
                 .into_iter()
                 .find(|part| effect(&part.rest, &named).unwrap_or(0.0) > (1.0 - LEAST_SHARE) * whole)
         {
-            let fault =
-                format!("{} rides along: without it the rest is worth as much, so nothing has measured it", part.name);
+            let fault = format!(
+                "{} rides along: without it the rest is worth as much or more, so nothing has measured it",
+                part.name
+            );
             return Measured { fault, ..Measured::default() };
         }
         let mut state = seed;
@@ -308,7 +311,8 @@ struct Part {
     rest: Value,
 }
 
-/// The parts that each have to be worth something: what the ties of one neuron do, where several have some, and each neuron that is made, with its ties.
+/// The parts that each have to be worth something: each neuron that is made, with its ties, the ties of each neuron, where several have some, and each
+/// tie. A payload has room for fewer ties than there are random twins, so that they cost less than those.
 fn parts(payload: &Value) -> Vec<Part> {
     let Some(ops) = payload.get("ops").and_then(Value::as_array) else { return Vec::new() };
     let text = |op: &Value, field: &str| op.get(field).and_then(Value::as_str).map(str::to_owned);
@@ -335,6 +339,14 @@ fn parts(payload: &Value) -> Vec<Part> {
         parts.extend(sources.into_iter().map(|from| {
             let is_of_it = |op: &Value| text(op, "from").as_ref() == Some(&from);
             Part { rest: without(&is_of_it), name: format!("each tie of {from}") }
+        }));
+    }
+    let tie = |op: &Value| Some([text(op, "from")?, text(op, "to")?, text(op, "type").unwrap_or_default()]);
+    let ties: BTreeSet<[String; 3]> = ops.iter().filter_map(tie).collect();
+    if ties.len() > 1 {
+        parts.extend(ties.into_iter().map(|of| {
+            let is_it = |op: &Value| tie(op).as_ref() == Some(&of);
+            Part { rest: without(&is_it), name: format!("the tie of {} to {}", of[0], of[1]) }
         }));
     }
     parts

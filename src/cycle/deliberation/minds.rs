@@ -148,9 +148,17 @@ impl Topic<'_> {
 
     /// Concepts that a model may tie, and the memories that it may tie them to.
     fn named(&self) -> (BTreeSet<&NeuronId>, Vec<&NeuronId>) {
-        let older = self.evidence.older();
-        let concepts = older.iter().flat_map(|memory| &memory.concepts).filter(|id| self.evidence.tells(id));
-        (concepts.take(NAMED).collect(), older.iter().rev().map(|memory| &memory.id).take(NAMED).collect())
+        let told = self.evidence.told(NAMED);
+        let mut concepts = BTreeSet::new();
+        // Those of what the topic recalls best come first.
+        let mut by_place = told.clone();
+        by_place.sort_by_key(|memory| (!memory.is_of_tree, memory.place));
+        for concept in by_place.iter().flat_map(|memory| &memory.concepts).filter(|id| self.evidence.tells(id)) {
+            if concepts.len() < NAMED {
+                concepts.insert(concept);
+            }
+        }
+        (concepts, told.into_iter().rev().map(|memory| &memory.id).collect())
     }
 
     /// Proposals of a model whose payload is what its schema asks for: an endpoint may hold nothing to it.
@@ -259,10 +267,9 @@ impl Topic<'_> {
         let data = loop {
             let memories: Vec<Value> = self
                 .evidence
-                .older()
-                .iter()
+                .told(shown)
+                .into_iter()
                 .rev()
-                .take(shown)
                 .map(|memory| json!({"id": memory.id, "text": memory.text, "concepts": memory.concepts}))
                 .collect();
             let data = json!({
