@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use git_brain::deliberation::verdict::Proposal;
+
+use crate::deliberation::{SMALL, fed, until_fruit};
 use crate::machines::World;
 
 fn settings(world: &World, text: &str) {
@@ -52,6 +55,57 @@ fn a_gate_that_was_mended_is_asked_again_and_so_is_one_that_sees_other_data() {
     assert!(results(&cycle()).is_empty());
     std::fs::write(&data, "2").unwrap();
     assert_eq!(results(&cycle()).len(), 1, "other data are other evidence");
+}
+
+/// Fruit that another process claims is none where it does what no gate measures, also where a part of it waits for a person.
+#[test]
+fn a_claimed_fruit_that_may_not_land_is_not_listed_and_stops_no_other() {
+    let world = fed(SMALL, 120);
+    let report = until_fruit(&world, &[]);
+    let true_ones = world.json("a", &["deliberate", "recall", "--show"])["fruits"].as_object().unwrap().len();
+    let paths = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/deliberations"]);
+    let cycles = paths.lines().map(|path| world.git("a", &["show", &format!("wake:{path}")]));
+    let cycles = cycles.map(|text| serde_json::from_str::<Value>(&text).unwrap()["cycle"].clone());
+    let is_fruit = |result: &&Value| result["class"] == "fruit";
+    let mut cycle =
+        cycles.into_iter().find(|cycle| cycle["results"].as_array().unwrap().iter().any(|one| is_fruit(&one)));
+    let cycle = cycle.as_mut().unwrap_or_else(|| panic!("{report:#}"));
+    let mut fruit = cycle["results"].as_array().unwrap().iter().find(is_fruit).unwrap().clone();
+    fruit["proposal"]["payload"]["ops"].as_array_mut().unwrap().push(json!({"op": "flag", "name": "x", "value": true}));
+    fruit["proposal"]["mechanism"]["name"] = json!("the claim");
+    let proposal: Proposal = serde_json::from_value(fruit["proposal"].clone()).unwrap();
+    (fruit["key"], fruit["record"]["candidate"]) = (json!(proposal.key()), json!(proposal.key()));
+    cycle["results"] = json!([fruit]);
+    let mut wrong = cycle.clone();
+    wrong["results"][0]["nursery"]["fate"] = json!("quarantine");
+    let claim = |cycle: &Value| json!([{"op": "deliberate", "goal": "recall", "cycle": cycle}]);
+    let said = world.try_apply("a", claim(&wrong));
+    assert!(said.code != 0 && said.to_string().contains("quarantine"), "{said}");
+    world.apply("a", claim(cycle));
+    let shown = world.json("a", &["deliberate", "recall", "--show"]);
+    assert_eq!(shown["fruits"].as_object().unwrap().len(), true_ones, "{shown:#}");
+    assert!(!shown["fruits"].to_string().contains("the claim"), "{shown:#}");
+    let next = world.json("a", &["deliberate", "recall", "--trees", "turbine"]);
+    assert!(next["notes"].to_string().contains("its operation flag is one that no gate measures"), "{next:#}");
+}
+
+/// What lies in the work tree alone counts for nothing, and is said.
+#[test]
+fn a_deliberation_that_is_not_committed_is_said_to_count_for_nothing() {
+    let world = World::new();
+    world.brain("a", &["feed", "Anna likes tea."]);
+    let here = "[deliberation]\nhypotheses = 2\nslots = 1\n";
+    world.write("a", "brain.toml", here);
+    let said = world.try_brain("a", &["deliberate", "search", "--trees", "scales"]).exits(3);
+    assert!(said.err.contains("a file that is not committed says of it counts for nothing"), "{said}");
+    let file = world.sandbox.file("delta.json", "{\"ops\": []}");
+    let said = world.try_brain("a", &["deliberate", "search", "--trees", "scales", "--examine", &file]).exits(3);
+    assert!(said.err.contains("counts for nothing"), "{said}");
+    let report = world.json("a", &["deliberate", "search", "--trees", "tea", "--dry-run"]);
+    assert!(report["notes"].to_string().contains("counts for nothing"), "{report:#}");
+    settings(&world, here);
+    let report = world.json("a", &["deliberate", "search", "--trees", "tea", "--dry-run"]);
+    assert!(!report["notes"].to_string().contains("counts for nothing"), "{report:#}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::{Brain, BrainError, HUMAN};
 use crate::cycle::deliberation::{Handoff, Question, told_live};
 use crate::deliberation::classes::Class;
 use crate::deliberation::events::{Action, Event, jsonl};
-use crate::deliberation::forest::Forest;
+use crate::deliberation::forest::{Forest, take_out_contradictions};
 use crate::deliberation::gates::{GateRecord, GateResult};
 use crate::deliberation::record::{CycleRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
@@ -18,7 +18,8 @@ use crate::delta::operation::Deliberate;
 use crate::delta::{Document, Limits, Operation};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, RunId};
-use crate::model::json;
+use crate::model::layout::SETTINGS;
+use crate::model::{Settings, json};
 use crate::store::LockName;
 use crate::store::handoff::Answered;
 
@@ -199,10 +200,14 @@ impl Brain {
         Ok(report)
     }
 
-    /// A sentence where settings were given for this call that count for nothing.
+    /// A sentence where settings were given for this call, or lie in the work tree, that count for nothing.
     fn what_counts_not(&self) -> Result<Option<String>, BrainError> {
-        let main = self.cycle.store.main();
-        let differs = self.cycle.deliberation_of_main()? != self.cycle.shared.policy.settings.deliberation;
+        let (main, of_main) = (self.cycle.store.main(), self.cycle.deliberation_of_main()?);
+        let here = self.cycle.store.read_work_file(SETTINGS)?;
+        // One that cannot be read says nothing yet, and `git brain check` names it.
+        let here = here.and_then(|here| Settings::read(&String::from_utf8_lossy(&here), &[]).ok());
+        let is_uncommitted = here.is_some_and(|here| here.deliberation != of_main);
+        let differs = is_uncommitted || of_main != self.cycle.shared.policy.settings.deliberation;
         Ok(differs.then(|| {
             format!(
                 "[deliberation] was read from brain.toml on {main}: what a flag, git's configuration or a file that is not committed says of it counts for nothing"
@@ -232,7 +237,8 @@ impl Brain {
         let base = self.at(None)?;
         let run = self.cycle.new_run_id(&agent, base, self.cycle.newest_run(base)?.as_ref(), &[b"examine"], 0)?;
         let question = Question { trees: vec![topic.to_owned()], ..self.question_of(goal, run, None) };
-        let record = self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload })?;
+        let record = self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload });
+        let record = record.map_err(|error| self.with_what_counts_not(error))?;
         Ok(ExaminedReport { record, notes: self.what_counts_not()?.into_iter().collect() })
     }
 
@@ -293,14 +299,16 @@ impl Brain {
         for (run, mut cycle) in cycles {
             // The past is what it was; of what wake has, a claim that does not hold is no fruit.
             let refused = if at.is_none() { self.refused_of(&run, &cycle)? } else { Vec::new() };
-            cycle.results.retain(|result| !refused.contains(&result.key));
+            // Runs of fruit follow from its place in the whole cycle.
             if at.is_none() {
-                for (key, fate) in self.became(&run, &cycle)? {
+                for (key, fate) in self.became(&run, &cycle)?.into_iter().filter(|(key, _)| !refused.contains(key)) {
                     became.entry(key).or_default().push(fate);
                 }
             }
+            cycle.results.retain(|result| !refused.contains(&result.key));
             kept.push(cycle);
         }
+        take_out_contradictions(&mut kept);
         let forest = Forest::after(&kept, &settings);
         became.retain(|key, _| forest.fruits.contains_key(key));
         Ok(ForestReport { goal: goal.to_string(), forest, became })
@@ -479,6 +487,7 @@ fn held_of(cycle: &CycleRecord) -> Vec<String> {
             let fate = event.outputs["fate"].as_str().unwrap_or_default();
             Some(format!("{}: {fate} by the nursery ({failed})", named(&event.target)))
         }
+        Action::ValidatePostSave if !event.reason.is_empty() => Some(event.reason.clone()),
         Action::Mine | Action::HandoffSchemaViolation if !event.reason.is_empty() => {
             Some(format!("{} on {}: {}", event.role.as_str(), event.target, event.reason))
         }

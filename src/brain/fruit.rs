@@ -95,10 +95,13 @@ impl Brain {
                 continue;
             }
             let payload = result.proposal.payload.to_string();
-            let mut document = Document::parse(payload.as_bytes(), "the fruit").map_err(BrainError::from)?;
-            if let Some(op) = document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
-                return Err(BrainError::refused(format!("its operation {} is one that no gate measures", op.name())));
-            }
+            let mut document = match read_fruit(&payload) {
+                Ok(document) => document,
+                Err(why) => {
+                    landing.refused.push((result.key.clone(), why));
+                    continue;
+                }
+            };
             // The same delta may wait already, for a cycle that was taken back; and what waits may have a part of it: both together have not been measured.
             match self.waits_already(&document, &result.proposal.payload)? {
                 Some(Beside::Same) => continue,
@@ -171,9 +174,12 @@ impl Brain {
             if network.record(&run)?.is_some() || self.cycle.waiting_named(run.as_str())?.is_some() {
                 continue;
             }
-            let document = Document::parse(result.proposal.payload.to_string().as_bytes(), "the fruit");
-            let waits =
-                document.ok().map(|it| self.waits_already(&it, &result.proposal.payload)).transpose()?.flatten();
+            // A part of it may wait for a person, and it does not.
+            let Ok(document) = read_fruit(&result.proposal.payload.to_string()) else {
+                refused.push(result.key.clone());
+                continue;
+            };
+            let waits = self.waits_already(&document, &result.proposal.payload)?;
             // What cannot be measured here, such as by programs that nobody trusted, is neither this nor that.
             if waits.is_none() && matches!(self.measured_again(&run, result), Ok(Some(_))) {
                 refused.push(result.key.clone());
@@ -258,6 +264,15 @@ impl Brain {
         }
         notes.dedup();
         Ok(notes)
+    }
+}
+
+/// The document of a fruit; the error is why it is none, whatever its gates are said to have measured.
+fn read_fruit(payload: &str) -> Result<Document, String> {
+    let document = Document::parse(payload.as_bytes(), "the fruit").map_err(|error| error.to_string())?;
+    match document.ops.iter().find(|op| !MEASURED.contains(&op.name())) {
+        Some(op) => Err(format!("its operation {} is one that no gate measures", op.name())),
+        None => Ok(document),
     }
 }
 

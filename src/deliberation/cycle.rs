@@ -13,6 +13,7 @@ use super::roles::{Cast, Role};
 use super::seeds::{Features, Kept, Seed, rank};
 use super::sky::{Forecast, Weather};
 use super::tree::{Grown, Step, ToldStep};
+use super::verdict::{Mechanism, SAID_CHARS};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::deliberation::Deliberation;
@@ -203,6 +204,9 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     };
     // What does not fit into one run goes from the end of the bank, where the least is.
     while !fits(&record) && record.seeds.pop().is_some() {}
+    if !fits(&record) {
+        make_room(&mut record, setting.goal);
+    }
     let faults = validate(before, &record);
     if faults.is_empty() { Ok(record) } else { Err(faults) }
 }
@@ -230,6 +234,47 @@ fn likeness_counts(payload: &Value, promoted: &[Value]) -> bool {
 fn fits(record: &CycleRecord) -> bool {
     let (dense, laid_out) = (crate::model::json::inline(record).len(), crate::model::json::pretty(record).len());
     laid_out + laid_out / 4 <= limits::DELTA_BYTES && dense <= limits::DELIBERATION_BYTES
+}
+
+/// Makes a cycle fit that is too long without its seeds: texts are cut to what other minds may say, and then results go with their steps, those that
+/// carry least first. They can be proposed again. The last step says how many went.
+fn make_room(record: &mut CycleRecord, goal: &str) {
+    for result in &mut record.results {
+        let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &mut result.proposal.mechanism;
+        [name, intuition, pseudocode, regime_suggestion].into_iter().for_each(shorten);
+    }
+    for event in &mut record.events {
+        shorten(&mut event.reason);
+        for value in [&mut event.inputs, &mut event.outputs] {
+            if value.to_string().len() > EVENT_BYTES {
+                *value = json!({"left_out": "too long for its cycle"});
+            }
+        }
+    }
+    let carries = |class: Class| match class {
+        Class::Fruit => 4,
+        Class::GoldenLeaf => 3,
+        Class::SickLeaf => 2,
+        Class::NormalLeaf => 1,
+        Class::DeadLeaf => 0,
+    };
+    let mut gone = 0;
+    while !fits(record) && !record.results.is_empty() {
+        let least = (0..record.results.len()).rev().min_by_key(|at| carries(record.results[*at].class)).unwrap_or(0);
+        let result = record.results.remove(least);
+        record.events.retain(|event| event.target != result.key);
+        gone += 1;
+    }
+    if let Some(last) = record.events.iter_mut().rev().find(|event| event.target == goal).filter(|_| gone > 0) {
+        last.reason = format!("{gone} results did not fit into the cycle, and may be proposed again");
+    }
+}
+
+/// Most bytes of what a step went by, or of what came of it, in a cycle that is too long.
+const EVENT_BYTES: usize = 1 << 10;
+
+fn shorten(text: &mut String) {
+    *text = text.chars().take(SAID_CHARS).collect();
 }
 
 /// Seeds of trees that freeze blow to the tree with the fewest seeds that does not: hypotheses outlive a place that gave nothing.

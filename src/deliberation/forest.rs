@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
-use super::gates::{ExecutionMode, GATES, SANITY, is_reserved};
+use super::gates::{ALIGNMENT, ExecutionMode, GATES, NOVELTY, SANITY, is_reserved};
+use super::nursery::Fate;
 use super::record::{Amendment, CycleRecord, ResultRecord, Standing};
 use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
@@ -188,6 +189,28 @@ impl Forest {
     }
 }
 
+/// Takes results out of cycles, in the order of their runs, that contradict an earlier one: the same candidate on the same evidence by the same rules,
+/// and a gate decides otherwise. A record is a claim, and the first stands. What nobody had answered before, what gave no answer, and newness, which
+/// follows from other fruit, contradict nothing.
+pub fn take_out_contradictions<'c>(cycles: impl IntoIterator<Item = &'c mut CycleRecord>) {
+    let mut known: BTreeMap<(String, String, String), BTreeMap<String, bool>> = BTreeMap::new();
+    for cycle in cycles {
+        let (rules, evidence) = (cycle.rules.clone(), cycle.evidence.clone());
+        cycle.results.retain(|result| {
+            let Some(record) = &result.record else { return true };
+            let evidence = evidence.get(&result.tree).cloned().unwrap_or_default();
+            let decided = known.entry((result.key.clone(), rules.clone(), evidence)).or_default();
+            let gates =
+                record.gates.iter().filter(|gate| !gate.broken && ![ALIGNMENT, NOVELTY].contains(&gate.name.as_str()));
+            if gates.clone().any(|gate| decided.get(&gate.name).is_some_and(|passed| *passed != gate.passed)) {
+                return false;
+            }
+            decided.extend(gates.map(|gate| (gate.name.clone(), gate.passed)));
+            true
+        });
+    }
+}
+
 /// Something that a cycle must not say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
 #[error("{place}: {what}")]
@@ -243,10 +266,16 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
         if result.proposal.key() != result.key {
             fault(&place, "has another payload than its key says".to_owned());
         }
+        if result.is_sick != (result.nursery.fate == Fate::Quarantine) {
+            fault(&place, "is quarantined by its nursery or by itself, and not by both".to_owned());
+        }
         if let Some(record) = &result.record {
             let class = classify(record, result.is_sick);
             if class != result.class {
                 fault(&place, format!("is called {:?}, and its gates make it {class:?}", result.class));
+            }
+            if result.nursery.fate != Fate::Sprout {
+                fault(&place, format!("was examined, and the nursery says {:?} of it", result.nursery.fate));
             }
             if record.candidate != result.key {
                 fault(&place, format!("has the gate record of {}", record.candidate));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::classes::Class;
 use super::cycle::{Setting, conclude, rules_of};
 use super::events::Action;
-use super::forest::{Forest, validate};
+use super::forest::{Forest, take_out_contradictions, validate};
 use super::gates::{ALIGNMENT, GATES, GateRecord, GateResult, NOVELTY};
 use super::record::CycleRecord;
 use super::roles::Role;
@@ -18,6 +18,26 @@ use super::verdict::{Alignment, Judgement, Mechanism, Proposal};
 use super::weather::forecast;
 use crate::model::Stamp;
 use crate::model::deliberation::{Deliberation, UserGate};
+
+/// Of two records of one candidate on the same evidence by the same rules the first stands, whoever wrote the other down.
+#[test]
+fn a_later_cycle_cannot_contradict_what_gates_measured() {
+    let settings = own(&[user_gate("known", false)]);
+    let proposals = [tie("one", "memory-1", 100)];
+    let case = |passes: &'static dyn Fn(&str, &Proposal) -> bool, rules: &'static str| {
+        run(&Forest::default(), &Case { settings: &settings, rules, proposals: &proposals, passes, score: Some(3) }).0
+    };
+    let failed = |rules| case(&|_, _| false, rules);
+    let passed = |rules| case(&|_, _| true, rules);
+    let fruits = |mut cycles: Vec<CycleRecord>| {
+        take_out_contradictions(&mut cycles);
+        Forest::after(&cycles, &settings).fruits.len()
+    };
+    assert_eq!(fruits(vec![passed("a")]), 1);
+    assert_eq!(fruits(vec![failed("a"), passed("a")]), 0, "a claim against a measurement");
+    assert_eq!(fruits(vec![failed("a"), passed("b")]), 1, "other rules measure anew");
+    assert_eq!(fruits(vec![passed("a"), failed("a")]), 1);
+}
 
 fn tie(name: &str, to: &str, weight: u32) -> Proposal {
     let mechanism = Mechanism { name: name.into(), intuition: "it did".into(), ..Mechanism::default() };

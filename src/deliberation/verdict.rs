@@ -134,6 +134,10 @@ pub struct Alignment {
 const NAME_CHARS: usize = 300;
 /// Most characters of its other texts.
 const TEXT_CHARS: usize = 4000;
+/// Most characters of a text that another mind than a gardener says.
+pub const SAID_CHARS: usize = 300;
+/// Most items of a list of such texts.
+const SAID_ITEMS: usize = 6;
 
 /// An answer of a mind that is not of the form that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -165,21 +169,21 @@ fn depth(value: &Value) -> usize {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
-    serde_json::from_str(text).map_err(|e| Malformed { field: format!("line {}", e.line()), message: e.to_string() })
-}
-
-fn share(field: &str, value: f64) -> Result<(), Malformed> {
     if !is_object(text.as_bytes()) {
         return Err(Malformed { field: "line 1".to_owned(), message: "it is no object".to_owned() });
     }
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(()),
-        false => Err(Malformed { field: field.to_owned(), message: format!("{value} is not between 0 and 1") }),
+    serde_json::from_str(text).map_err(|e| Malformed { field: format!("line {}", e.line()), message: e.to_string() })
+}
+
 /// Whether a document can only be an object. An array with as many items as an answer has fields would be read as one.
 pub fn is_object(document: &[u8]) -> bool {
     document.trim_ascii_start().first() == Some(&b'{')
 }
 
+fn share(field: &str, value: f64) -> Result<(), Malformed> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(()),
+        false => Err(Malformed { field: field.to_owned(), message: format!("{value} is not between 0 and 1") }),
     }
 }
 
@@ -243,13 +247,13 @@ pub fn proposals(text: &str, most: usize) -> Result<Said, Malformed> {
 
 fn proposal_of(at: usize, proposal: Value) -> Result<Proposal, Malformed> {
     let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
+    if !proposal.is_object() || !proposal.get("mechanism").is_some_and(Value::is_object) {
+        return Err(wrong("it is no object with a mechanism that is one"));
+    }
     let proposal: Proposal = serde_json::from_value(proposal).map_err(|error| wrong(&error.to_string()))?;
     let Mechanism { name, intuition, pseudocode, regime_suggestion, .. } = &proposal.mechanism;
     if name.trim().is_empty() {
         return Err(wrong("mechanism.name is empty"));
-    if !proposal.is_object() || !proposal.get("mechanism").is_some_and(Value::is_object) {
-        return Err(wrong("it is no object with a mechanism that is one"));
-    }
     }
     for (field, text, most) in [
         ("name", name, NAME_CHARS),
@@ -269,9 +273,18 @@ fn proposal_of(at: usize, proposal: Value) -> Result<Proposal, Malformed> {
     Ok(proposal)
 }
 
+/// Cuts a text to what the schema of an answer allows: a program is not held to it, nor is each endpoint.
+fn cut(text: &mut String) {
+    *text = text.chars().take(SAID_CHARS).collect();
+}
+
 /// A skeptic's verdict.
 pub fn verdict(text: &str) -> Result<Verdict, Malformed> {
-    let verdict: Verdict = read(text)?;
+    let mut verdict: Verdict = read(text)?;
+    for texts in [&mut verdict.weaknesses, &mut verdict.alt_explanations] {
+        texts.truncate(SAID_ITEMS);
+        texts.iter_mut().for_each(cut);
+    }
     share("overfit_risk", verdict.overfit_risk)?;
     share("lookahead_suspicion", verdict.lookahead_suspicion)?;
     Ok(verdict)
@@ -279,7 +292,8 @@ pub fn verdict(text: &str) -> Result<Verdict, Malformed> {
 
 /// An inspector's judgement.
 pub fn judgement(text: &str) -> Result<Judgement, Malformed> {
-    let judged: Judgement = read(text)?;
+    let mut judged: Judgement = read(text)?;
+    cut(&mut judged.next_plan);
     for (field, value) in judged.figures() {
         share(field, value)?;
     }
@@ -288,7 +302,8 @@ pub fn judgement(text: &str) -> Result<Judgement, Malformed> {
 
 /// An aligner's score.
 pub fn alignment(text: &str) -> Result<Alignment, Malformed> {
-    let alignment: Alignment = read(text)?;
+    let mut alignment: Alignment = read(text)?;
+    cut(&mut alignment.reason);
     match alignment.score <= 3 {
         true => Ok(alignment),
         false => Err(Malformed { field: "score".to_owned(), message: format!("{} is above 3", alignment.score) }),
@@ -315,11 +330,11 @@ fn object(properties: Value) -> Value {
 
 /// A text in an answer. Bounded, because small models end nothing by themselves.
 fn text() -> Value {
-    json!({"type": "string", "maxLength": 300})
+    json!({"type": "string", "maxLength": SAID_CHARS})
 }
 
 fn texts() -> Value {
-    json!({"type": "array", "items": text(), "maxItems": 6})
+    json!({"type": "array", "items": text(), "maxItems": SAID_ITEMS})
 }
 
 /// A share in an answer: tenths, because no grammar holds a model to a range of decimals. Other numbers between 0 and 1 are read as well.
@@ -374,6 +389,8 @@ mod tests {
             json!({"mechanism": {"name": "n", "intuition": ""}, "payload": 3}),
             json!({"payload": {}}),
             json!("text"),
+            json!([{"name": "n", "intuition": ""}, {}]),
+            json!({"mechanism": ["n", "", "", "", 0.1], "payload": {}}),
         ];
         for bad in bad {
             let said = proposals(&json!({"proposals": [good(1), bad, good(2)]}).to_string(), 3).unwrap();
@@ -384,13 +401,18 @@ mod tests {
         }
         assert_eq!(proposals(&json!({"proposals": []}).to_string(), 3).unwrap(), Said::default());
         assert!(proposals("[]", 3).is_err());
+        assert!(alignment("[3, \"all of it\"]").is_err(), "an array is no answer");
+        let long = "w".repeat(900_000);
+        let said = alignment(&json!({"score": 2, "reason": long}).to_string()).unwrap();
+        assert_eq!(said.reason.len(), SAID_CHARS);
+        let verdict = json!({"weaknesses": vec![&long; 9], "overfit_risk": 0, "verdict": "revise", "severity": "low"});
+        let said = super::verdict(&verdict.to_string()).unwrap();
+        assert_eq!((said.weaknesses.len(), said.weaknesses[5].len()), (SAID_ITEMS, SAID_CHARS));
     }
 
     #[test]
     fn equal_payloads_are_one_proposal_however_they_are_written() {
         let key = |text: &str| {
-            json!([{"name": "n", "intuition": ""}, {}]),
-            json!({"mechanism": ["n", "", "", "", 0.1], "payload": {}}),
             let payload = serde_json::from_str(text).unwrap();
             Proposal { mechanism: Mechanism::default(), payload }.key()
         };

@@ -8,6 +8,9 @@ use super::{Store, StoreError};
 /// Longest answer that is read, bytes.
 const ANSWER_BYTES: u64 = 1 << 20;
 
+/// Characters of a reason that are noted of one refused answer: it names fields as long as whoever answers likes.
+const REFUSED_CHARS: usize = 300;
+
 /// Bytes of refused answers that are noted of one question.
 const REFUSED_BYTES: u64 = 4 << 10;
 
@@ -93,7 +96,8 @@ impl Store {
     /// Notes why an answer was refused: a line for each, and no more of them than somebody reads.
     pub fn refuse_answer(&self, id: &str, why: &str) {
         let path = self.handoff_dir().join(format!("{id}.refused"));
-        let line = format!("{}\n", why.replace('\n', " "));
+        let short: String = why.chars().take(REFUSED_CHARS).collect();
+        let line = format!("{}\n", short.replace('\n', " "));
         let has_room = std::fs::metadata(&path).map_or(true, |meta| meta.len() < REFUSED_BYTES);
         let open = || std::fs::OpenOptions::new().create(true).append(true).open(&path);
         // What is lost of it is lost to the events alone: who answered was told.

@@ -18,7 +18,7 @@ use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on, opening, rules_of};
 use crate::deliberation::events::Event;
-use crate::deliberation::forest::{Forest, read_cycle};
+use crate::deliberation::forest::{Forest, read_cycle, take_out_contradictions};
 use crate::deliberation::gates::GateRecord;
 use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
@@ -162,6 +162,7 @@ impl Cycle {
         for (_, cycle) in &mut past {
             cycle.results.retain(|result| !question.refused.contains(&result.key));
         }
+        take_out_contradictions(past.iter_mut().map(|(_, cycle)| cycle));
         let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
         let goal = question.goal.as_str();
         let hands_off = |member: &Member| member.mind == HANDOFF;
