@@ -472,6 +472,7 @@ impl Cycle {
                     continue;
                 }
                 there = Some(theirs);
+                notes.extend(self.words_that_came_second(here, joined)?);
             }
             notes.extend(self.keep_words_back(there)?);
             let Some(ours) = self.store.reviews()?.filter(|ours| Some(*ours) != there) else { return Ok(notes) };

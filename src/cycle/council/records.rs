@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::council::record::{COUNCILS, Closing, Council, CouncilRecord, address};
+use crate::council::record::{COUNCILS, Closing, Council, CouncilRecord, Word, address};
 use crate::cycle::{Cycle, CycleError};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -135,6 +135,28 @@ impl Cycle {
             }
         }
         Ok(paths)
+    }
+
+    /// Sentences on councils that a word of a person closed here, and that another word closes since decisions of a remote came in.
+    pub(in crate::cycle) fn words_that_came_second(
+        &self,
+        before: Option<CommitId>,
+        after: CommitId,
+    ) -> Result<Vec<String>, CycleError> {
+        let Some(before) = before else { return Ok(Vec::new()) };
+        let tree = self.store.tree_of(after)?;
+        let mut said = Vec::new();
+        for path in self.overturned(before, after)? {
+            let Some(bytes) = self.store.read(tree, &path)? else { continue };
+            let Ok(closing) = Closing::decode(&bytes, &path) else { continue };
+            let answer = if closing.word == Word::Approve { "yes" } else { "no" };
+            let id = self.council_record(&closing.council)?.map_or(closing.council.to_string(), |record| record.id);
+            said.push(format!(
+                "council {id}: the answer is {answer} now, by {}, whose word reached the remote first; the one said here does not count",
+                closing.by
+            ));
+        }
+        Ok(said)
     }
 
     /// The newest councils, from which errors are compared.
