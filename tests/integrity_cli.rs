@@ -57,6 +57,20 @@ fn replies_are_judged_and_samples_scored_line_by_line() {
 }
 
 /// Copies of one mind count once, and what a person must decide is said.
+/// A filter's output is the product: what it does not take out leaves as it came.
+#[test]
+fn a_filtered_text_leaves_as_it_came_where_no_terminal_reads_it() {
+    let sandbox = Sandbox::empty();
+    for text in [
+        "Run:\r\n\r\n```sh\r\nrm -f 1024.txt\r\n```\r\nNot 8081.\r\n",
+        "\u{feff}The port is 80.\n",
+        "One page.\u{c}Another.\n",
+        "Soft\u{ad}ware in \u{1b}[31mred\u{1b}[0m.",
+    ] {
+        assert_eq!(sandbox.brain_with(&["integrity", "filter", "-"], text.as_bytes()).exits(0).out, text);
+    }
+}
+
 #[test]
 fn a_council_counts_families_and_says_why_a_person_decides() {
     let sandbox = Sandbox::empty();

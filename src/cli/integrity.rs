@@ -1,6 +1,6 @@
 //! `integrity`.
 
-use super::output::{safe, safe_line};
+use super::output::safe_line;
 use super::vitals::Signs;
 use super::{Done, Session, args};
 use crate::brain::integrity::{
@@ -20,11 +20,11 @@ pub(super) fn integrity(session: &Session, args: &args::Integrity) -> Done {
         }
         args::IntegrityAction::Filter { file, lang } => {
             let filtered = filter(&session.text_of(file, DOCUMENT_BYTES)?, lang.as_deref())?;
-            // A file or a program gets the text to the byte; a terminal would obey what is in it.
-            let is_seen = session.out.is_terminal();
-            session
-                .out
-                .report(&filtered, |filtered| if is_seen { safe(&filtered.text) } else { filtered.text.clone() });
+            if session.out.is_json() {
+                session.out.document(&filtered);
+            } else {
+                session.out.product(&filtered.text);
+            }
             if filtered.empty_refusal {
                 session.out.say("note: the text refuses and offers no other way");
             }

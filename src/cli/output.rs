@@ -92,6 +92,16 @@ impl Output {
         write_out(text);
     }
 
+    /// Prints a text that is the product of a command: a terminal is shown it tamed, a file or a program gets it to the byte.
+    pub(crate) fn product(&self, text: &str) {
+        if self.is_terminal() {
+            return self.text(&safe(text));
+        }
+        progress::clear();
+        let mut out = std::io::stdout().lock();
+        printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
     /// Whether a person looks at standard output.
     pub(crate) fn is_terminal(&self) -> bool {
         std::io::stdout().is_terminal()
@@ -222,7 +232,12 @@ pub(crate) fn is_cut_off() -> bool {
 fn write_out(text: &str) {
     progress::clear();
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Says once that the output could not be written.
+fn printed(written: std::io::Result<()>) {
+    match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             let first = !UNPRINTED.swap(true, Ordering::Relaxed);
             let _ = first.then(|| {

@@ -100,7 +100,7 @@ impl Counts {
 }
 
 /// Returns the prose of a text with quotations and inline code masked: a word that is mentioned is not said.
-fn spoken(text: &str) -> String {
+pub(super) fn spoken(text: &str) -> String {
     masked(&split::prose(text))
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::integrity::lang::{Lang, detect};
 use crate::integrity::lexicon::{Label, lexicon_of};
-use crate::integrity::metrics::Counts;
+use crate::integrity::metrics::{Counts, spoken};
 use crate::integrity::split;
 
 /// The weights of the penalty.
@@ -78,7 +78,8 @@ pub struct Score {
 pub fn score(sample: &Sample, weights: &Weights) -> Score {
     let lang = sample.lang.or_else(|| detect(&sample.text)).unwrap_or(Lang::En);
     let counts = Counts::of(&sample.text, lang, 0);
-    let utterances = split::utterances(&sample.text, lang);
+    // To mention is not to say, as in the metrics.
+    let utterances = split::utterances(&spoken(&sample.text), lang);
     let lexicon = lexicon_of(lang);
     let hedged = utterances.iter().filter(|part| lexicon.has(Label::Hedge, part)).count();
     let templates: Vec<_> = lexicon.templates().iter().map(|text| Profile::of(text)).collect();
@@ -173,6 +174,19 @@ mod tests {
         let negative = Weights { self_reference: -2.0, uncertainty: 0.0, template: 0.0 };
         assert_eq!(score(&input, &negative).penalty, 0.0);
         assert_eq!(score(&sample(""), &weights).penalty, 0.0);
+    }
+
+    #[test]
+    fn quoted_hedges_and_code_are_not_scored() {
+        for text in [
+            "The banner says \"I think maybe it stops\".",
+            "The banner says `I think maybe it stops`.",
+            "Le panneau dit « je pense que peut-être ».",
+            "看板には「違うかもしれないと思います」とあります。",
+        ] {
+            let scored = score(&sample(text), &Weights { template: 0.0, ..Weights::default() });
+            assert_eq!((scored.uncertainty_density, scored.penalty), (0.0, 0.0), "{text}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::integrity::lang::Lang;
 use crate::integrity::lexicon::{Label, lexicon_of};
+use crate::integrity::metrics::spoken;
 use crate::integrity::protect::{Open, shields};
 use crate::integrity::split::{closes_fence, fence_of, is_abbreviation};
 use rules::{Edit, edit};
@@ -158,10 +159,10 @@ impl Stream {
 
     /// Whether the text so far is a short refusal that offers nothing.
     pub fn is_empty_refusal(&self) -> bool {
-        let lexicon = lexicon_of(self.lang);
+        let (lexicon, said) = (lexicon_of(self.lang), spoken(&self.head));
         self.head.trim().chars().count() < EMPTY_BELOW
-            && lexicon.has(Label::Refusal, &self.head)
-            && !lexicon.guides(&self.head, self.lang)
+            && lexicon.has(Label::Refusal, &said)
+            && !lexicon.guides(&said, self.lang)
     }
 
     fn ends_before(&self, letter: char) -> bool {
@@ -400,6 +401,10 @@ mod tests {
             ("お手伝いできません。", Lang::Ja, true),
             ("Je ne peux pas vous aider.", Lang::Fr, true),
             ("All is well.", Lang::En, false),
+            ("The banner reads \"I cannot do that.\" and must be removed.", Lang::En, false),
+            ("The banner reads `I cannot do that.` and must be removed.", Lang::En, false),
+            ("Le panneau dit « je ne peux pas vous aider ».", Lang::Fr, false),
+            ("看板には「お手伝いできません」とあります。", Lang::Ja, false),
         ] {
             let filtered = apply(text, lang);
             assert_eq!((filtered.text.as_str(), filtered.empty_refusal), (text, expected), "{text}");
