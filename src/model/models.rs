@@ -1,6 +1,6 @@
 //! Models that agents may think with, as the settings name them. Inert until trusted.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
