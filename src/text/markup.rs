@@ -3,6 +3,8 @@
 //! A name is known by its capital, and a capital says nothing where every word has one: at the start of a sentence or a line, in a
 //! heading, in a label before a colon, in a cell of a table, in code.
 
+use super::piece::underlines;
+
 /// A text, and where it is marked up as something else than running prose.
 pub struct Markup<'t> {
     text: &'t str,
@@ -14,9 +16,11 @@ impl<'t> Markup<'t> {
     /// Looks for what is fenced.
     pub fn of(text: &'t str) -> Self {
         let (mut fenced, mut open, mut at) = (Vec::new(), None, 0);
+        let mut above = "";
         for line in text.split_inclusive('\n') {
-            let start = line.trim_start();
-            if start.starts_with("```") || start.starts_with("~~~") {
+            let start = line.trim();
+            let is_underline = open.is_none() && underlines(start, std::mem::replace(&mut above, start));
+            if (start.starts_with("```") || start.starts_with("~~~")) && !is_underline {
                 match open.take() {
                     None => open = Some(at),
                     Some(from) => fenced.push(from..at + line.len()),
@@ -82,6 +86,7 @@ mod tests {
             ("type `to Oslo` here", false),
             ("```\ngo to Oslo\n```\n", false),
             ("```\nx\n```\nWe go to Oslo.", true),
+            ("A title\n~~~~~~~\n\nWe go to Oslo.", true),
             ("Nous allons à Oslo.", true),
             ("昨日Osloに行った", true),
         ] {

@@ -239,8 +239,14 @@ impl Blocks {
             self.hold(line);
             if trimmed.starts_with(mark) && trimmed.trim_start_matches(&mark[..1]).is_empty() {
                 self.fence = None;
-                self.end(Some(Form::Code));
+                let title = self.held.lines().nth(1).filter(|_| self.lines == 3);
+                let is_title =
+                    trimmed.len() > mark.len() && title.is_some_and(|title| underlines(trimmed, title.trim()));
+                self.end(Some(if is_title { Form::Heading } else { Form::Code }));
             }
+        } else if self.lines == 1 && underlines(trimmed, self.held.trim()) && item(self.held.trim()).is_none() {
+            self.hold(line);
+            self.end(Some(Form::Heading));
         } else if let Some(mark) = opened_fence(trimmed) {
             self.end(None);
             self.hold(line);
@@ -474,10 +480,24 @@ pub(super) fn is_marked_heading(line: &str) -> bool {
     (1..=6).contains(&level) && text.starts_with(' ') && !text.trim().is_empty()
 }
 
-/// Three and more signs of those that divide.
+/// Three and more signs of those that divide, or four and more of one that only underlines.
 pub(super) fn is_rule(line: &str) -> bool {
     let signs = line.chars().filter(|c| !c.is_whitespace()).count();
-    signs >= 3 && line.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '=' | '*' | '_' | '~'))
+    let divides = |c: char| c.is_whitespace() || matches!(c, '-' | '=' | '*' | '_' | '~');
+    signs >= 3 && line.chars().all(divides) || is_row(line) && !line.starts_with('`')
+}
+
+/// Whether a line makes the one above it a title: a row of one sign, at least as long, as in reStructuredText.
+pub(super) fn underlines(line: &str, above: &str) -> bool {
+    // Three tildes below a word of three letters underline it as well; three backticks below a short line open code.
+    is_row(line) && line.chars().count() >= above.chars().count() && above.chars().any(char::is_alphanumeric)
+}
+
+/// A row of one of the signs that titles are underlined with: four and more, of tildes three.
+fn is_row(line: &str) -> bool {
+    let least = if line.starts_with('~') { 3 } else { 4 };
+    let sign = line.chars().next().filter(|sign| "=-~^\"'*+#`".contains(*sign));
+    line.len() >= least && sign.is_some_and(|sign| line.chars().all(|c| c == sign))
 }
 
 /// The text of an item of a list.

@@ -31,6 +31,25 @@ fn a_heading_belongs_to_what_follows_it() {
 }
 
 #[test]
+fn a_title_is_underlined_with_any_sign_of_its_length() {
+    for sign in ["=", "-", "~", "^", "\"", "'", "*", "+", "#", "`"] {
+        let line = |n: usize| sign.repeat(n);
+        let text = format!("Harbour FAQ\n{}\n\nThe crane is yellow.\n\nThe gate is green.\n", line(11));
+        let first = format!("Harbour FAQ\n{}\n\nThe crane is yellow.", line(11));
+        assert_eq!(pieces(&text), [first.as_str(), "The gate is green."], "{sign}");
+        let overlined = format!("{}\n{text}", line(11));
+        let found = pieces(&overlined);
+        assert!(found.len() == 2 && found[0].ends_with("yellow.") && found[1] == "The gate is green.", "{found:?}");
+    }
+    // A fence is shorter than what introduces it, or has a word behind it.
+    for fence in ["~~~", "```", "~~~~", "~~~ sh"] {
+        let code = format!("Run this\n{fence}\ncd x\n\nls\n{}\n", fence.trim_end_matches(" sh"));
+        assert_eq!(pieces(&code).len(), 1, "{code}");
+    }
+    assert_eq!(pieces("~~~\nls -la\n~~~\n\nIt rained.\n"), ["~~~\nls -la\n~~~", "It rained."]);
+}
+
+#[test]
 fn lines_that_say_something_are_no_headings() {
     let facts = "Anna likes tea\n\nBen likes coffee\n\nClaire likes cocoa\n";
     assert_eq!(pieces(facts), ["Anna likes tea", "Ben likes coffee", "Claire likes cocoa"]);
