@@ -33,24 +33,25 @@ pub fn called(index: &Index<'_>, words: &str) -> Vec<NeuronId> {
 pub fn find(index: &Index<'_>, words: &str, now: Stamp, top: usize) -> Vec<Match> {
     let asked = text::words_in(words, index.language());
     let all_stop = asked.iter().all(|word| word.is_stop);
-    let asked: Vec<(String, String)> = asked
+    let asked: Vec<(Vec<String>, String)> = asked
         .into_iter()
         .filter(|word| all_stop || !word.is_stop)
-        .map(|word| (word.stem, text::fold(&word.key)))
+        .map(|word| (index.forms(&word).stems().map(str::to_owned).collect(), text::fold(&word.key)))
         .collect();
     let mut nodes: Vec<NodeIx> = Vec::new();
-    for (stem, beginning) in &asked {
-        nodes.extend(index.concepts_with(stem));
+    for (stems, beginning) in &asked {
+        nodes.extend(stems.iter().flat_map(|stem| index.concepts_with(stem)));
         nodes.extend(index.concepts_starting(beginning));
     }
     nodes.sort_unstable();
     nodes.dedup();
     let matched = |node: &NodeIx| {
         let own = index.stems_in(*node);
-        let has = |(stem, beginning): &&(String, String)| {
-            own.iter().any(|word| word == stem || word.starts_with(beginning.as_str()))
+        let has = |(stems, beginning): &&(Vec<String>, String)| {
+            own.iter().any(|word| stems.iter().any(|stem| stem == word) || word.starts_with(beginning.as_str()))
         };
-        let exact = own.iter().filter(|word| asked.iter().any(|(stem, _)| stem == *word)).count();
+        let is_form = |word: &&&str| asked.iter().any(|(stems, _)| stems.iter().any(|stem| stem == *word));
+        let exact = own.iter().filter(is_form).count();
         (asked.iter().filter(has).count(), own.len() - exact)
     };
     let mut found: Vec<(NodeIx, usize, usize)> = (nodes.iter())

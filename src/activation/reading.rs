@@ -121,7 +121,8 @@ impl Row<'_> {
 }
 
 /// The languages, in the order in which rows number them.
-pub const LANGUAGES: [Language; 3] = [Language::English, Language::French, Language::Japanese];
+pub const LANGUAGES: [Language; 5] =
+    [Language::English, Language::French, Language::Japanese, Language::German, Language::Spanish];
 
 /// Rows of some neurons, with the stems that they number. Several batches can be read side by side.
 #[derive(Clone, Debug, Default)]
@@ -317,7 +318,8 @@ fn document_hash(source: &str) -> u32 {
     (crate::model::ids::hash64(label.as_bytes()) as u32).max(1)
 }
 
-fn number(language: Language) -> u8 {
+/// The number of a language in rows: see [`Row::language`].
+pub fn number(language: Language) -> u8 {
     1 + LANGUAGES.iter().position(|known| *known == language).unwrap_or(LANGUAGES.len()) as u8
 }
 

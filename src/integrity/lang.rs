@@ -67,6 +67,7 @@ pub fn detect(text: &str) -> Option<Lang> {
         Language::French => Lang::Fr,
         Language::Japanese if text.chars().any(|letter| CHINESE.contains(&letter)) && !has_kana() => Lang::Zh,
         Language::Japanese => Lang::Ja,
+        Language::German | Language::Spanish => return None,
     })
 }
 

@@ -16,22 +16,40 @@ pub enum Language {
     French,
     /// Japanese.
     Japanese,
+    /// German.
+    German,
+    /// Spanish.
+    Spanish,
 }
 
 struct Lists {
     english: HashSet<&'static str>,
     french: HashSet<&'static str>,
     japanese: HashSet<&'static str>,
+    german: HashSet<&'static str>,
+    spanish: HashSet<&'static str>,
 }
 
 static LISTS: LazyLock<Lists> = LazyLock::new(|| Lists {
     english: list(include_str!("stop/en.txt")),
     french: list(include_str!("stop/fr.txt")),
     japanese: list(include_str!("stop/ja.txt")),
+    german: list(include_str!("stop/de.txt")),
+    spanish: list(include_str!("stop/es.txt")),
 });
 
 static ENGLISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::English));
 static FRENCH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::French));
+static GERMAN: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::German));
+static SPANISH: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::create(Algorithm::Spanish));
+
+/// The languages that are told apart by their function words, each with letters that few others of them have.
+const LATIN: [(Language, &str); 4] = [
+    (Language::English, ""),
+    (Language::French, "àâçèéêëîïôùûœÀÂÇÈÉÊÎÔÙÛŒ"),
+    (Language::German, "äöüßÄÖÜ"),
+    (Language::Spanish, "áéíóúñ¿¡ÁÉÍÓÚÑ"),
+];
 
 fn list(text: &'static str) -> HashSet<&'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
@@ -40,7 +58,8 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 /// The language of a text by its script and its function words, or `None` where neither tells.
 ///
 /// Kana and Chinese characters together decide for Japanese where they outnumber half of the Latin letters (one of them
-/// says as much as two letters). Otherwise the list that holds more of the words that only one of the two lists holds.
+/// says as much as two letters). Otherwise the list that holds more of the words than any other; four letters that few other languages have,
+/// and a rest of them, count as a word.
 pub fn language(text: &str) -> Option<Language> {
     guess(text, surface::surfaces(text).iter().map(|(_, surface)| *surface))
 }
@@ -51,18 +70,28 @@ pub(super) fn guess<'a>(text: &str, surfaces: impl Iterator<Item = &'a str>) -> 
     if japanese > 0 && japanese * 2 >= latin {
         return Some(Language::Japanese);
     }
-    let (mut english, mut french) = (0_usize, 0_usize);
+    let mut counts = [0_usize; LATIN.len()];
     for surface in surfaces {
         let key = surface::key(surface);
-        let (en, fr) = (LISTS.english.contains(key.as_str()), LISTS.french.contains(key.as_str()));
-        english += usize::from(en && !fr);
-        french += usize::from(fr && !en);
+        for ((language, _), count) in LATIN.iter().zip(&mut counts) {
+            *count += usize::from(stops(*language).contains(key.as_str()));
+        }
     }
-    french += text.chars().filter(|c| "àâçèéêëîïôùûœÀÂÇÈÉÊÎÔÙÛŒ".contains(*c)).count().div_ceil(4);
-    match english.cmp(&french) {
-        std::cmp::Ordering::Greater => Some(Language::English),
-        std::cmp::Ordering::Less => Some(Language::French),
-        std::cmp::Ordering::Equal => None,
+    for ((_, letters), count) in LATIN.iter().zip(&mut counts) {
+        *count += text.chars().filter(|c| letters.contains(*c)).count().div_ceil(4);
+    }
+    let most = counts.into_iter().max().filter(|most| *most > 0)?;
+    let mut found = LATIN.iter().zip(counts).filter(|(_, count)| *count == most).map(|((language, _), _)| *language);
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn stops(language: Language) -> &'static HashSet<&'static str> {
+    match language {
+        Language::English => &LISTS.english,
+        Language::French => &LISTS.french,
+        Language::Japanese => &LISTS.japanese,
+        Language::German => &LISTS.german,
+        Language::Spanish => &LISTS.spanish,
     }
 }
 
@@ -84,10 +113,12 @@ pub fn is_stop(key: &str, language: Option<Language>) -> bool {
         let single = chars.next().is_some_and(is_hiragana) && chars.next().is_none();
         return single || LISTS.japanese.contains(key);
     }
-    match language {
-        Some(Language::French) => LISTS.french.contains(key),
-        _ => LISTS.english.contains(key),
-    }
+    stops(spelt(language)).contains(key)
+}
+
+/// The language by which words in Latin letters are read in a text of a language.
+fn spelt(language: Option<Language>) -> Language {
+    language.filter(|language| *language != Language::Japanese).unwrap_or(Language::English)
 }
 
 /// The stem of a key: Snowball of the language, then folded. A key in Japanese script is its own stem, and words of a
@@ -96,7 +127,12 @@ pub fn stem(key: &str, language: Option<Language>) -> String {
     if key.chars().any(is_japanese) {
         return key.to_owned();
     }
-    let stemmer = if language == Some(Language::French) { &FRENCH } else { &ENGLISH };
+    let stemmer = match spelt(language) {
+        Language::French => &FRENCH,
+        Language::German => &GERMAN,
+        Language::Spanish => &SPANISH,
+        Language::English | Language::Japanese => &ENGLISH,
+    };
     let stem = fold(&stemmer.stem(key));
     if stem.is_empty() { key.to_owned() } else { stem }
 }
@@ -113,6 +149,13 @@ mod tests {
             ("Ma sœur habite à Lyon depuis l'été.", Some(Language::French)),
             ("彼女はどこで働いていますか。", Some(Language::Japanese)),
             ("Rust で git を書く", Some(Language::Japanese)),
+            ("Wer hat die Parzelle übernommen?", Some(Language::German)),
+            ("Auf Parzelle 41 wurde eingebrochen.", Some(Language::German)),
+            ("¿Quién toca el piano?", Some(Language::Spanish)),
+            ("Rafa vendió su moto y se compró un piano de segunda mano.", Some(Language::Spanish)),
+            ("The war was over, and so the man did not die.", Some(Language::English)),
+            ("La mesa es para los invitados.", Some(Language::Spanish)),
+            ("Les invités sont à la table.", Some(Language::French)),
             ("Kyoto 2023", None),
             ("", None),
             ("🍵🍵", None),
@@ -123,7 +166,14 @@ mod tests {
 
     #[test]
     fn lists_are_what_the_keys_look_like() {
-        for text in [include_str!("stop/en.txt"), include_str!("stop/fr.txt"), include_str!("stop/ja.txt")] {
+        for name in ["en", "fr", "ja", "de", "es"] {
+            let text = match name {
+                "en" => include_str!("stop/en.txt"),
+                "fr" => include_str!("stop/fr.txt"),
+                "ja" => include_str!("stop/ja.txt"),
+                "de" => include_str!("stop/de.txt"),
+                _ => include_str!("stop/es.txt"),
+            };
             for word in list(text) {
                 assert_eq!(surface::key(word), word, "a line that no key can equal");
             }
@@ -142,6 +192,8 @@ mod tests {
             ("mangé", "manger", french),
             ("études", "etudes", french),
             ("café", "cafe", None),
+            ("parzellen", "parzelle", Some(Language::German)),
+            ("invitados", "invitado", Some(Language::Spanish)),
         ] {
             assert_eq!(stem(a, language), stem(b, language), "{a} {b}");
         }

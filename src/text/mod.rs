@@ -1,7 +1,7 @@
 //! Language analysis: words and their stems, sentences, names, urgency, what a message does. What perception and recall see of a text.
 //!
-//! Pure, and without memory: a text in, plain data out. It must not know neurons, agents or time. English, French and
-//! Japanese have stop lists, two of them a stemmer; every other language is segmented by Unicode's rules and compared by
+//! Pure, and without memory: a text in, plain data out. It must not know neurons, agents or time. English, French, German, Spanish and
+//! Japanese have stop lists, all but Japanese a stemmer; every other language is segmented by Unicode's rules and compared by
 //! folded form. No list here is made from any data set.
 //!
 //! Place in the flow: stimulus → **text** → perception (what to remember), and question → **text** → recall (cues).

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::language::stem;
 use super::phrase::speaker;
 use super::prose::sentences;
 use super::word::{Word, read, words_in};
@@ -30,8 +31,9 @@ pub fn shared(question: &str, text: &str) -> Vec<Shared> {
     let asked = words_in(question, language);
     let content = |word: &&Word<'_>| !word.is_stop;
     let all_stop = asked.iter().all(|word| word.is_stop);
-    let stems: BTreeSet<&str> =
-        asked.iter().filter(|word| all_stop || content(word)).map(|word| word.stem.as_str()).collect();
+    // Each text has its own language: the words of the question are stemmed as those of the text are.
+    let stems: BTreeSet<String> =
+        asked.iter().filter(|word| all_stop || content(word)).map(|word| stem(&word.key, language)).collect();
     let all = named.iter().map(|word| (0, word)).chain(said.iter().map(|word| (head, word)));
     let found = all.filter(|(_, word)| stems.contains(word.stem.as_str()));
     let shared = |(start, word): (usize, &Word<'_>)| {

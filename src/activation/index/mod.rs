@@ -9,6 +9,7 @@ mod assemble;
 mod beneath;
 mod conversation;
 mod finder;
+mod forms;
 mod links;
 mod part;
 mod passage;
@@ -22,6 +23,7 @@ use crate::model::{Kind, Link, Stamp};
 use crate::text::Language;
 use crate::text::date::{Asked, Period};
 use beneath::Beneath;
+pub(in crate::activation) use forms::Forms;
 use links::Links;
 use part::{Part, Stems};
 use texts::Texts;
@@ -245,25 +247,6 @@ impl<'a> Index<'a> {
         live.chain(own)
     }
 
-    /// What a word brings to mind: memories with a strength in (0, 1), the saturated frequency of the word in them, and
-    /// those that a concept of that word alone leads to, by the weight of the edge.
-    pub(super) fn word(&self, stem: &str, length: Length) -> Vec<(NodeIx, f64)> {
-        let usual = self.mean_length().max(length.short);
-        let mut found: Vec<(NodeIx, f64)> = self
-            .postings(stem)
-            .map(|(node, n, words)| (node, saturated(f64::from(n), f64::from(words) / usual, length.k1, length.b)))
-            .collect();
-        let Some(name) = self.name(stem).filter(|name| !self.is_name(*name)) else { return found };
-        let mut led = self.led_to(name);
-        if led.is_empty() {
-            return found;
-        }
-        found.sort_unstable_by_key(|(node, _)| *node);
-        led.retain(|(node, _)| found.binary_search_by_key(node, |(node, _)| *node).is_err());
-        found.extend(led);
-        found
-    }
-
     /// The memories that the concepts of a key lead to, ascending, by the greatest weight of an edge, in (0, 1].
     fn led_to(&self, name: NameIx) -> Vec<(NodeIx, f64)> {
         let edges = self.concepts_of(name).into_iter().flat_map(|concept| self.graph.spread(concept));
@@ -427,7 +410,7 @@ impl<'a> Index<'a> {
         let stems = self.stems_in(concept);
         match self.name(&stems.join(" ")) {
             Some(name) if self.is_name(name) || stems.len() != 1 => self.sharing(name).len(),
-            _ => self.word(stems.first().unwrap_or(&""), Length { k1: 1.0, b: 0.0, short: 1.0 }).len(),
+            _ => self.word(&Forms::one(stems.first().unwrap_or(&"")), Length { k1: 1.0, b: 0.0, short: 1.0 }).len(),
         }
     }
 
@@ -488,14 +471,14 @@ impl<'a> Index<'a> {
     }
 
     /// How well each session matches some words, as if it were one text.
-    pub(super) fn session_scores(&self, stems: &[&str]) -> Vec<f64> {
+    pub(super) fn session_scores(&self, words: &[Forms]) -> Vec<f64> {
         let totals = self.totals();
         let mean = mean(totals.session_length, totals.sessions);
         let all = self.base.labels.len() + self.over.as_ref().map_or(0, |over| over.labels.len());
         let (mut scores, mut frequency) = (vec![0.0; all], vec![0_u32; all]);
         let mut found: Vec<SessionIx> = Vec::new();
-        for stem in stems {
-            for (node, n, _) in self.postings(stem) {
+        for word in words {
+            for (node, n, _) in self.having(word) {
                 let Some(session) = self.session_of(node) else { continue };
                 if frequency[session.at()] == 0 {
                     found.push(session);

@@ -69,7 +69,7 @@ pub(super) struct Totals {
     /// Content words of all memories.
     pub length: u64,
     /// Memories by language, as [`crate::activation::reading::LANGUAGES`] orders them.
-    pub languages: [u64; 3],
+    pub languages: [u64; 5],
     /// Sessions with a memory.
     pub sessions: u64,
     /// Content words of all memories with a session.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::Found;
 use super::question::{Speakers, says_when, speakers, words_asked};
 use crate::activation::graph::NodeIx;
-use crate::activation::index::{Index, idf};
+use crate::activation::index::{Forms, Index};
 use crate::text;
 use crate::text::Word;
 
@@ -34,9 +34,15 @@ pub fn closeness<'f>(
     let dated = text::date::asked(question);
     let is_said = |word: &Word<'_>| !dated.is_empty() && says_when(word);
     let content = words.iter().zip(&spoken).filter(|(word, is_name)| !word.is_stop && !**is_name && !is_said(word));
-    let stems: BTreeSet<&str> = content.map(|(word, _)| word.stem.as_str()).collect();
-    let weight = |stem: &str| idf(index.rarity(stem), index.memories());
-    let all: f64 = stems.iter().map(|stem| weight(stem)).sum();
+    let mut asked: Vec<(Forms, f64)> = Vec::new();
+    for (word, _) in content {
+        if asked.iter().all(|(forms, _)| forms.stem != word.stem) {
+            let forms = index.forms(word);
+            let weight = index.idf_of(&forms);
+            asked.push((forms, weight));
+        }
+    }
+    let all: f64 = asked.iter().map(|(_, weight)| weight).sum();
     if all <= 0.0 {
         let of_date: BTreeSet<NodeIx> =
             dated.iter().flat_map(|asked| index.date(asked)).map(|(node, _)| node).collect();
@@ -46,10 +52,9 @@ pub fn closeness<'f>(
     }
     let close = |found: &Found| {
         let node = index.graph.find(&found.id)?;
-        let held: BTreeSet<&str> = index.stems_in(node).into_iter().collect();
-        let says =
-            |stem: &&&str| held.contains(**stem) || before_colon.get(**stem).is_some_and(|of| of.contains(&node));
-        let covered: f64 = stems.iter().filter(says).map(|stem| weight(stem)).sum();
+        let labels = |forms: &Forms| before_colon.get(&forms.stem).is_some_and(|of| of.contains(&node));
+        let says = |(forms, _): &&(Forms, f64)| index.has(node, forms) || labels(forms);
+        let covered: f64 = asked.iter().filter(says).map(|(_, weight)| weight).sum();
         let speaker = index.speaker(node);
         let is_meant = named.is_empty() || speaker == 0 || named.contains_key(&speaker);
         Some(covered / all * if is_meant { 1.0 } else { OTHER_SPEAKER })

@@ -10,7 +10,7 @@ use super::question::Asked;
 use super::ranking::{By, Candidate};
 use super::{Evidence, Method, Trust};
 use crate::activation::graph::NodeIx;
-use crate::activation::index::{Index, Told};
+use crate::activation::index::{Forms, Index, Told};
 use crate::activation::reading::{ASKS, CAPITAL, CHANGED, CONTENT, OWNER};
 use crate::model::NeuronId;
 use crate::text::Language;
@@ -32,10 +32,17 @@ const TOPIC: [&str; 3] = ["は", "が", "も"];
 
 /// The parts of a question that tell which memories are about the same.
 pub(super) struct Wanted<'q> {
-    /// The stems of its content words.
-    pub stems: &'q [&'q str],
+    /// Its content words.
+    pub words: &'q [&'q Forms],
     /// Whether it names this speaker.
     pub names: &'q dyn Fn(u64) -> bool,
+}
+
+impl<'q> Wanted<'q> {
+    /// The stems of its words in texts of a language: those of which a memory keeps a bit.
+    fn stems(&self, language: Option<Language>) -> impl Iterator<Item = &'q str> + use<'q> {
+        self.words.iter().take(64).map(move |forms| forms.stem_in(language))
+    }
 }
 
 /// A memory with the words of the question that it has, as a bit each.
@@ -49,7 +56,7 @@ pub(super) struct Memory<'a> {
 impl<'a> Memory<'a> {
     pub fn new(told: Told<'a>, wanted: &Wanted<'_>) -> Self {
         let content: BTreeSet<&str> = content(&told.words).collect();
-        let has = held(&content, wanted);
+        let has = held(&content, told.language, wanted);
         Self { told, content, has }
     }
 
@@ -71,8 +78,8 @@ fn content<'w, 'a: 'w>(words: &'w [(&'a str, u32)]) -> impl Iterator<Item = &'a 
     words.iter().filter(|(_, flags)| flags & CONTENT != 0).map(|(stem, _)| *stem)
 }
 
-fn held(content: &BTreeSet<&str>, wanted: &Wanted<'_>) -> u64 {
-    let stems = wanted.stems.iter().take(64).enumerate();
+fn held(content: &BTreeSet<&str>, language: Option<Language>, wanted: &Wanted<'_>) -> u64 {
+    let stems = wanted.stems(language).enumerate();
     stems.filter(|(_, stem)| content.contains(*stem)).fold(0, |has, (at, _)| has | 1 << at)
 }
 
@@ -95,8 +102,8 @@ pub(super) fn newest_first(
     }
     let names = |speaker: u64| asked.speakers.contains_key(&speaker);
     // In Japanese what stands in hiragana alone is how a word ends.
-    let stems: Vec<&str> = asked.stems.iter().map(String::as_str).filter(|stem| !change::is_ending(stem)).collect();
-    let wanted = Wanted { stems: &stems, names: &names };
+    let words: Vec<&Forms> = asked.words.iter().filter(|forms| !change::is_ending(&forms.stem)).collect();
+    let wanted = Wanted { words: &words, names: &names };
     let read = |node: NodeIx| index.told(node, method.brief).map(|told| Memory::new(told, &wanted));
     let olders: Vec<Option<Memory<'_>>> = found.iter().take(method.older).map(|one| read(one.node)).collect();
     let mut changes: Vec<(i64, usize, usize, Evidence)> = Vec::new();
@@ -149,7 +156,7 @@ pub(super) fn newest_first(
 /// Whether a newer memory says by its words that what an older one says changed, whatever was asked.
 pub fn names_change(index: &Index<'_>, older: &NeuronId, newer: &NeuronId) -> bool {
     let most = Method::default().brief;
-    let wanted = Wanted { stems: &[], names: &|_| false };
+    let wanted = Wanted { words: &[], names: &|_| false };
     let told = |id: &NeuronId| index.graph.find(id).and_then(|node| Some((node, index.told(node, most)?)));
     let (Some((_, older)), Some((node, newer))) = (told(older), told(newer)) else { return false };
     older.created < newer.created
@@ -198,7 +205,7 @@ pub(super) fn says_change(older: &Memory<'_>, newer: &Memory<'_>, wanted: &Wante
     let sentence = Sentence::of(words, newer.told.language, older);
     let mut all = newer.content.clone();
     all.retain(|stem| !sentence.is_of_another(stem));
-    let missing = older.has & !held(&all, wanted);
+    let missing = older.has & !held(&all, newer.told.language, wanted);
     let shared: BTreeSet<&str> = sentence.told().intersection(&older.content).copied().collect();
     if !same_speaker && shared.is_empty() {
         return false;
@@ -206,7 +213,7 @@ pub(super) fn says_change(older: &Memory<'_>, newer: &Memory<'_>, wanted: &Wante
     let said = &sentence.said;
     let least = sentence.told().len().min(older.content.len());
     let is_about_it = shared.len() >= 2 || shared.len() == 1 && least <= 2;
-    let is_asked = |stem: &&str| wanted.stems.contains(stem);
+    let is_asked = |stem: &&str| wanted.stems(newer.told.language).any(|asked| asked == *stem);
     let ends_it = || shared.iter().any(|stem| !is_asked(stem)) || sentence.told().is_subset(&older.content);
     let holds_all = missing == 0
         && (said.replaced && is_about_it
@@ -269,7 +276,7 @@ impl<'w, 'a> Sentence<'w, 'a> {
     /// Whether it says that a relation changed, of which the older memory speaks, and all of the question that it does not say itself: who
     /// moved lives elsewhere.
     fn changes_relation(&self, older: &Memory<'_>, missing: u64, wanted: &Wanted<'_>, same_speaker: bool) -> bool {
-        let lacks = wanted.stems.iter().take(64).enumerate().filter(|(at, _)| missing & 1 << at != 0);
+        let lacks = wanted.stems(self.language).enumerate().filter(|(at, _)| missing & 1 << at != 0);
         let explained = lacks.fold(older.about(), |all, (_, stem)| all & change::about(self.language, stem));
         // Somebody may move to a place without a name; who works at Acme, and joins a choir, has no other work.
         let names = |words: &[(&str, u32)], known: &BTreeSet<&str>| {

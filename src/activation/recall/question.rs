@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Method;
 use crate::activation::graph::NodeIx;
-use crate::activation::index::{Index, NameIx};
+use crate::activation::index::{Forms, Index, NameIx};
 use crate::activation::reading::speaker_hash;
 use crate::model::Stamp;
 use crate::text::{self, Markup, Word};
@@ -12,6 +12,8 @@ use crate::text::{self, Markup, Word};
 /// One cue: what it is called, how much its wave counts, where it starts.
 pub(super) struct Cue {
     pub words: String,
+    /// Of a word that is looked for in texts: its forms.
+    pub forms: Option<Forms>,
     pub weight: f64,
     pub seeds: Vec<(NodeIx, f64)>,
     /// What its seeds have of it: `text` (a word), `name`, `title`, `date`, `speaker` or `meaning`.
@@ -21,7 +23,7 @@ pub(super) struct Cue {
 /// A question as recall sees it.
 pub(super) struct Asked {
     pub cues: Vec<Cue>,
-    pub stems: Vec<String>,
+    pub words: Vec<Forms>,
     /// Names that the question has. They bring their memories by themselves, so no wave goes through them.
     pub names: BTreeSet<NameIx>,
     /// [`speaker_hash`] of the speakers that it names, and whether by the whole name.
@@ -35,25 +37,23 @@ impl Asked {
         let rest: Vec<&Word<'_>> = words.iter().zip(&spoken).filter(|(_, s)| !**s).map(|(word, _)| word).collect();
         // A question of function words alone is asked with them, and one of a name alone with the name.
         let parts: Vec<String> = words.iter().flat_map(|word| text::identifier_parts(word, index.language())).collect();
-        let stems = [rest.iter().filter(|word| !word.is_stop).map(|word| &word.stem).collect::<Vec<_>>()]
-            .into_iter()
-            .chain([rest.iter().map(|word| &word.stem).collect(), words.iter().map(|word| &word.stem).collect()])
-            .find(|stems| !stems.is_empty())
-            .unwrap_or_default();
-        let mut distinct: Vec<String> = Vec::new();
-        for stem in stems {
-            if !distinct.contains(stem) {
-                distinct.push(stem.clone());
+        let content: Vec<&Word<'_>> = rest.iter().filter(|word| !word.is_stop).copied().collect();
+        let looked_for = [content, rest, words.iter().collect()].into_iter().find(|words| !words.is_empty());
+        let mut distinct: Vec<Forms> = Vec::new();
+        for word in looked_for.unwrap_or_default() {
+            if distinct.iter().all(|forms| forms.stem != word.stem) {
+                distinct.push(index.forms(word));
             }
         }
         let whole = distinct.len();
         for part in parts {
-            if !distinct.contains(&part) {
-                distinct.push(part);
+            if distinct.iter().all(|forms| forms.stem != part) {
+                distinct.push(Forms::one(&part));
             }
         }
-        let mut cues = name_cues(index, &words, method);
-        cues.extend(title_cues(index, question, &words, method));
+        let spelt = Spelt::of(index, &words);
+        let mut cues = name_cues(index, &spelt, method);
+        cues.extend(title_cues(index, question, &spelt, method));
         let inside: BTreeSet<String> = cues.iter().flat_map(|cue| cue.words.split(' ')).map(str::to_owned).collect();
         let all = index.memories();
         let dates = if method.date > 0.0 { date_cues(index, question, now, method) } else { Vec::new() };
@@ -62,31 +62,38 @@ impl Asked {
             true => BTreeSet::new(),
             false => words.iter().filter(|word| says_when(word)).map(|word| word.stem.as_str()).collect(),
         };
-        cues.extend(distinct.iter().enumerate().filter_map(|(at, stem)| {
-            let mut seeds = index.word(stem, method.length);
+        cues.extend(distinct.iter().enumerate().filter_map(|(at, forms)| {
+            let stem = &forms.stem;
+            let mut seeds = index.word(forms, method.length);
             let most = seeds.iter().map(|(_, strength)| *strength).reduce(f64::max).unwrap_or(1.0);
             for memory in before_colon.get(stem).into_iter().flatten() {
                 if seeds.iter().all(|(seed, _)| seed != memory) {
                     seeds.push((*memory, most));
                 }
             }
-            let share = if inside.contains(stem) { method.inside } else { 1.0 };
+            let share = if forms.stems().any(|stem| inside.contains(stem)) { method.inside } else { 1.0 };
             let share = if at >= whole { share * method.part } else { share };
             let share = if of_date.contains(stem.as_str()) { share * method.dated } else { share };
             let weight = share * method.weight(seeds.len(), all);
-            (!seeds.is_empty()).then(|| Cue { words: stem.clone(), weight, seeds, from: "text" })
+            (!seeds.is_empty()).then(|| Cue {
+                words: stem.clone(),
+                forms: Some(forms.clone()),
+                weight,
+                seeds,
+                from: "text",
+            })
         }));
         cues.extend(dates);
         if cues.is_empty() && !speakers.is_empty() {
             let turns = index.all_memories().filter(|memory| speakers.contains_key(&index.speaker(*memory)));
             let seeds: Vec<(NodeIx, f64)> = turns.map(|memory| (memory, 0.5)).collect();
-            cues.push(Cue { words: question.to_owned(), weight: 1.0, seeds, from: "speaker" });
+            cues.push(Cue { words: question.to_owned(), forms: None, weight: 1.0, seeds, from: "speaker" });
         }
         let others: f64 = cues.iter().map(|cue| cue.weight).sum();
         let weight = method.meaning * if others > 0.0 { others } else { 1.0 };
         cues.extend(meaning_cue(index, question, meaning, weight, method.alike));
-        let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &words) };
-        Self { cues, stems: distinct, names, speakers }
+        let names = if method.asked_names { BTreeSet::new() } else { names_asked(index, &spelt) };
+        Self { cues, words: distinct, names, speakers }
     }
 
     /// Holds back the words of those of the best memories that have them far from each other: what answers a question stands together.
@@ -107,7 +114,7 @@ impl Asked {
             });
             best.truncate(method.beam);
         }
-        let stems = index.weighed(self.cues.iter().filter(by_words).map(|cue| (cue.words.as_str(), cue.weight)));
+        let stems = index.weighed(self.cues.iter().filter_map(|cue| Some((cue.forms.as_ref()?, cue.weight))));
         let mut among = NodeSet::new(index.graph.len());
         let mut left: HashMap<NodeIx, f64> = HashMap::with_capacity(best.len());
         for node in best {
@@ -184,7 +191,7 @@ fn meaning_cue(index: &Index<'_>, question: &str, meaning: &[(NodeIx, f64)], wei
     alike.truncate(most);
     let seeds: Vec<(NodeIx, f64)> = alike.into_iter().map(|(node, x)| (node, (x - least) / (best - least))).collect();
     let counts = weight > 0.0 && best > least;
-    counts.then(|| Cue { words: question.to_owned(), weight, seeds, from: "meaning" })
+    counts.then(|| Cue { words: question.to_owned(), forms: None, weight, seeds, from: "meaning" })
 }
 
 /// The words of a question. One that no memory has in the language of the question, or of most memories, may be one of another
@@ -256,9 +263,34 @@ fn only_turn(index: &Index<'_>, speaker: NodeIx) -> Option<NodeIx> {
     turns.all(|turn| turn == first).then_some(first)
 }
 
+/// The words of a question with their stems in the languages that names and titles may be stemmed in: the question's, none, and those of memories.
+struct Spelt<'q> {
+    words: &'q [Word<'q>],
+    /// Of each language, the stems of all words; none twice.
+    stems: Vec<Vec<String>>,
+}
+
+impl<'q> Spelt<'q> {
+    fn of(index: &Index<'_>, words: &'q [Word<'q>]) -> Self {
+        let mut stems: Vec<Vec<String>> = vec![words.iter().map(|word| word.stem.clone()).collect()];
+        for language in [None].into_iter().chain(index.languages().map(Some)) {
+            let row: Vec<String> = words.iter().map(|word| text::stem(&word.key, language)).collect();
+            if !stems.contains(&row) {
+                stems.push(row);
+            }
+        }
+        Self { words, stems }
+    }
+
+    /// Some words, joined by spaces, in each language.
+    fn joined(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = String> {
+        self.stems.iter().map(move |row| row[range.clone()].join(" "))
+    }
+}
+
 /// The names of several words in a question, the longest first at each place.
-fn name_cues(index: &Index<'_>, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
-    let found = longest_first(words, 2, index.longest(), |stems, _| {
+fn name_cues(index: &Index<'_>, spelt: &Spelt<'_>, method: &Method) -> Vec<Cue> {
+    let found = longest_first(spelt, 2, index.longest(), |stems, _| {
         index.name(stems).filter(|name| index.is_name(*name)).map(|name| index.sharing(name))
     });
     distinct_cues(index, found, method.name, "name", method)
@@ -287,19 +319,19 @@ fn date_cues(index: &Index<'_>, question: &str, now: Stamp, method: &Method) -> 
     let found = written.chain(counted).filter(|(_, seeds)| !seeds.is_empty());
     let cue = |(words, seeds): (String, Vec<(NodeIx, f64)>)| {
         let weight = method.date * method.weight(seeds.len(), index.memories());
-        Cue { words, weight, seeds, from: "date" }
+        Cue { words, forms: None, weight, seeds, from: "date" }
     };
     found.map(cue).collect()
 }
 
 /// The titles in a question, the longest first at each place. A title of one word must look like one: no function word,
 /// and with a capital that the start of the question does not explain.
-fn title_cues(index: &Index<'_>, question: &str, words: &[Word<'_>], method: &Method) -> Vec<Cue> {
+fn title_cues(index: &Index<'_>, question: &str, spelt: &Spelt<'_>, method: &Method) -> Vec<Cue> {
     let markup = Markup::of(question);
-    let found = longest_first(words, 1, index.longest_title(), |stems, row| {
+    let found = longest_first(spelt, 1, index.longest_title(), |stems, row| {
         let cased = |word: &Word<'_>| word.surface.chars().any(|c| c.is_uppercase() || c.is_lowercase());
         let named = |word: &Word<'_>| !word.surface.starts_with(char::is_lowercase) && markup.is_inside(word.start);
-        let plain = |word: &Word<'_>| word.is_stop || cased(word) && words.len() > 1 && !named(word);
+        let plain = |word: &Word<'_>| word.is_stop || cased(word) && spelt.words.len() > 1 && !named(word);
         let titled = if row.len() > 1 || !plain(&row[0]) { index.titled(stems) } else { Vec::new() };
         (!titled.is_empty()).then(|| titled.into_iter().map(|memory| (memory, 1.0)).collect())
     });
@@ -308,18 +340,18 @@ fn title_cues(index: &Index<'_>, question: &str, words: &[Word<'_>], method: &Me
 
 /// What is known of rows of at least and at most so many words, the longest first at each place, with the row's stems.
 fn longest_first<T>(
-    words: &[Word<'_>],
+    spelt: &Spelt<'_>,
     least: usize,
     most: usize,
     known: impl Fn(&str, &[Word<'_>]) -> Option<T>,
 ) -> Vec<(String, T)> {
-    let mut list = Vec::new();
+    let (words, mut list) = (spelt.words, Vec::new());
     let mut at = 0;
     while at < words.len() {
         let ends = (at + least..=words.len().min(at + most)).rev();
         let found = ends.into_iter().find_map(|to| {
-            let stems = joined(&words[at..to]);
-            known(&stems, &words[at..to]).map(|what| (to, stems, what))
+            let found = |stems: String| known(&stems, &words[at..to]).map(|what| (to, stems, what));
+            spelt.joined(at..to).find_map(found)
         });
         let Some((to, stems, what)) = found else {
             at += 1;
@@ -329,11 +361,6 @@ fn longest_first<T>(
         at = to;
     }
     list
-}
-
-/// The stems of some words, joined by spaces.
-fn joined(words: &[Word<'_>]) -> String {
-    words.iter().map(|word| word.stem.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// A cue for each row of words that was found, none twice, with this share of a word's weight.
@@ -348,16 +375,17 @@ fn distinct_cues(
     for (words, seeds) in found {
         if share > 0.0 && !seeds.is_empty() && cues.iter().all(|cue| cue.words != words) {
             let weight = share * method.weight(seeds.len(), index.memories());
-            cues.push(Cue { words, weight, seeds, from });
+            cues.push(Cue { words, forms: None, weight, seeds, from });
         }
     }
     cues
 }
 
 /// Every name that is written somewhere in a question, inside longer ones as well.
-fn names_asked(index: &Index<'_>, words: &[Word<'_>]) -> BTreeSet<NameIx> {
-    let ends = |at: usize| at + 1..=words.len().min(at + index.longest());
-    let rows = (0..words.len()).flat_map(|at| ends(at).map(move |to| (at, to)));
-    let names = rows.filter_map(|(at, to)| index.name(&joined(&words[at..to])));
+fn names_asked(index: &Index<'_>, spelt: &Spelt<'_>) -> BTreeSet<NameIx> {
+    let all = spelt.words.len();
+    let ends = |at: usize| at + 1..=all.min(at + index.longest());
+    let rows = (0..all).flat_map(|at| ends(at).map(move |to| at..to));
+    let names = rows.flat_map(|row| spelt.joined(row)).filter_map(|stems| index.name(&stems));
     names.filter(|name| index.is_name(*name)).collect()
 }

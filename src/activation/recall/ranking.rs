@@ -6,7 +6,7 @@ use super::question::{Asked, Cue};
 use super::wave::Wave;
 use super::{Evidence, Filters, Method, Way};
 use crate::activation::graph::NodeIx;
-use crate::activation::index::{Index, SessionIx, idf};
+use crate::activation::index::{Forms, Index, SessionIx};
 use crate::model::settings::Activation;
 use crate::model::{Link, Settings, Stamp};
 
@@ -166,8 +166,7 @@ impl Scores {
         if index.sessions() < 2 || best <= 0.0 || method.session <= 0.0 {
             return Shares::default();
         }
-        let stems: Vec<&str> = asked.stems.iter().map(String::as_str).collect();
-        let mut scores = index.session_scores(&stems);
+        let mut scores = index.session_scores(&asked.words);
         let most = scores.iter().copied().fold(0.0, f64::max);
         if most <= 0.0 {
             return Shares::default();
@@ -213,10 +212,11 @@ impl Shares {
 
 /// Concepts whose words the question has, by the share of their words that it has and how rare those are.
 pub(super) fn concepts(index: &Index<'_>, asked: &Asked) -> Vec<Candidate> {
-    let all = index.memories().max(1);
-    let rarity: HashMap<&str, f64> =
-        asked.stems.iter().map(|stem| (stem.as_str(), idf(index.rarity(stem), all))).collect();
-    let mut nodes: Vec<NodeIx> = asked.stems.iter().flat_map(|stem| index.concepts_with(stem)).collect();
+    let of = |forms: &Forms| (index.idf_of(forms), forms.stems().map(str::to_owned).collect::<Vec<_>>());
+    let words: Vec<(f64, Vec<String>)> = asked.words.iter().map(of).collect();
+    let stems = || words.iter().flat_map(|(rarity, stems)| stems.iter().map(move |stem| (stem.as_str(), *rarity)));
+    let rarity: HashMap<&str, f64> = stems().collect();
+    let mut nodes: Vec<NodeIx> = stems().flat_map(|(stem, _)| index.concepts_with(stem)).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let score = |node: NodeIx| {

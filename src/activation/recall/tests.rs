@@ -87,6 +87,37 @@ fn words_find_their_memory_in_three_languages() {
 }
 
 #[test]
+fn a_word_finds_every_memory_that_has_it_whatever_languages_are_guessed() {
+    let texts = [
+        "Rafa vendió su moto y se compró un piano de segunda mano.",
+        "Los mariachis piden 900 euros por dos horas, demasiado. Rafa tocará el piano.",
+        "Embrague nuevo: 640 euros.",
+        "Die Wühlmäuse haben unter Parzelle 8 die Wurzeln des Kirschbaums abgenagt, er musste gefällt werden.",
+        "Auf Parzelle 41 wurde eingebrochen.",
+        "Parzelle 12, Mareike Thoms",
+        "L'option rename est locale, et les options sont lues en premier.",
+        "option rename locale",
+    ];
+    let neurons: Vec<Neuron> = (1..).zip(texts).map(|(at, text)| memory(at, None, text)).collect();
+    for (question, expected) in [
+        ("Rafa", vec!["T1", "T2"]),
+        ("euros", vec!["T2", "T3"]),
+        ("Parzelle", vec!["T4", "T5", "T6"]),
+        ("Welche Parzelle?", vec!["T4", "T5", "T6"]),
+        ("Which parzelle is it?", vec!["T4", "T5", "T6"]),
+        ("options", vec!["T7", "T8"]),
+        ("rename", vec!["T7", "T8"]),
+    ] {
+        let mut found = sources(&neurons, question);
+        found.sort();
+        assert_eq!(found, expected, "{question}");
+    }
+    // A word that has two stems here is one cue: it counts once.
+    let found = ask(&neurons, "Rafa", Filters::default());
+    assert!(found.iter().all(|answer| answer.path.len() == 2 && answer.path[0].at == found[0].path[0].at));
+}
+
+#[test]
 fn an_answer_carries_what_the_memory_holds_and_its_way() {
     let neurons = [memory(1, Some("s"), "Anna: tea in Oslo"), memory(2, Some("s"), "Bob: milk")];
     let answers = ask(&neurons, "Oslo?", Filters::default());

@@ -94,7 +94,7 @@ pub(super) fn of(language: Option<Language>) -> &'static Wording {
     match language {
         Some(Language::French) => &FRENCH,
         Some(Language::Japanese) => &JAPANESE,
-        Some(Language::English) | None => &ENGLISH,
+        Some(Language::English | Language::German | Language::Spanish) | None => &ENGLISH,
     }
 }
 

@@ -154,21 +154,24 @@ impl Question {
         let mut words = BTreeSet::new();
         for (at, word) in text::words_in(&asked, language).into_iter().enumerate() {
             words.insert(word.key.clone());
-            let is_name = is_written_as_name(word.surface, at == 0);
+            // In German every noun has a capital.
+            let is_name = language != Some(Language::German) && is_written_as_name(word.surface, at == 0);
             let is_kind = talk::is_kind_asked(&word.key);
             let of_date =
                 !dates.is_empty() && (word.key.starts_with(|c: char| c.is_numeric()) || date::is_date(&word.key));
             if word.is_stop && !is_name || talk::is_of_talking(&word.key) || of_date || is_kind && is_about_talk {
                 continue;
             }
-            let says = weight(&word.stem) * if is_name { NAMED } else { 1.0 } * if is_kind { KIND } else { 1.0 };
+            // Texts and questions have their own languages: both are stemmed as the question is.
+            let stem = text::stem(&word.key, language);
+            let says = weight(&word.key) * if is_name { NAMED } else { 1.0 } * if is_kind { KIND } else { 1.0 };
             if is_name && word.surface.starts_with(char::is_uppercase) && !date::is_date(&word.key) {
-                names.insert(word.stem.clone());
+                names.insert(stem.clone());
             }
             if is_kind {
-                kinds.insert(word.stem.clone());
+                kinds.insert(stem.clone());
             }
-            let known = stems.entry(word.stem).or_default();
+            let known = stems.entry(stem).or_default();
             *known = known.max(says);
         }
         let dated = if dates.is_empty() { 0.0 } else { weight("") };
@@ -181,26 +184,30 @@ impl Question {
 
     /// Whether nobody is named in what is asked, or a text or its label mentions one who is.
     fn is_about(&self, memory: &Evidence) -> bool {
-        let mentions = |text: &str| text::words_in(text, self.language).iter().any(|w| self.names.contains(&w.stem));
+        let mentions = |text: &str| !self.names.is_disjoint(&self.stems_of(text));
         self.names.is_empty() || mentions(&memory.text) || memory.source.as_deref().is_some_and(mentions)
+    }
+
+    /// The stems of a text, as the question's words are stemmed.
+    fn stems_of(&self, text: &str) -> BTreeSet<String> {
+        text::words_in(text, self.language).into_iter().map(|word| text::stem(&word.key, self.language)).collect()
     }
 
     /// The share of what is asked that a text says something of, 0..=1.
     fn covered_by(&self, text: &str) -> f64 {
-        let words = text::words_in(text, self.language);
-        let own: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();
-        let found = self.stems.iter().filter(|(stem, _)| own.contains(stem.as_str()));
+        let own = self.stems_of(text);
+        let found = self.stems.iter().filter(|(stem, _)| own.contains(*stem));
         found.map(|(_, says)| says).sum::<f64>() / self.all()
     }
 
     /// Whether a text says something of what is asked beside who is named, if anything else is asked.
     fn fits(&self, memory: &Evidence) -> bool {
         let beside = |stem: &str| !self.names.contains(stem) && !self.kinds.contains(stem);
-        let own = text::words_in(&memory.text, self.language);
+        let own = self.stems_of(&memory.text);
         let has_kind =
             !matches!(self.kind, Some(kind @ (Wanted::Number | Wanted::Time)) if kind.met_by(&memory.text) == 0.0);
         !self.stems.keys().any(|stem| beside(stem)) && has_kind
-            || own.iter().any(|word| beside(&word.stem) && self.stems.contains_key(&word.stem))
+            || own.iter().any(|stem| beside(stem) && self.stems.contains_key(stem))
             || self.met_by(memory) > 0.0
     }
 
@@ -222,7 +229,7 @@ fn is_written_as_name(surface: &str, is_first: bool) -> bool {
 }
 
 /// Chooses sentences that answer a message, best first: of each memory that fits, the sentence that says most of what is asked, and
-/// the one after it where both belong together. `weight` says how much a word says, by its stem.
+/// the one after it where both belong together. `weight` says how much a word says, by its key.
 #[must_use]
 pub fn compose(message: &str, evidence: &[Evidence], weight: &dyn Fn(&str) -> f64) -> Vec<Quote> {
     let question = Question::of(message, weight);
@@ -508,10 +515,10 @@ impl Frame {
         let (year, month, of_month) = (day.year(), usize::from(day.month().unsigned_abs()), day.day());
         let name = |of: usize| MONTHS[of][month - 1];
         Some(match self.language {
-            Language::English => format!("{of_month} {} {year}", name(0)),
             Language::French if of_month == 1 => format!("1er {} {year}", name(1)),
             Language::French => format!("{of_month} {} {year}", name(1)),
             Language::Japanese => format!("{year}年{month}月{of_month}日"),
+            _ => format!("{of_month} {} {year}", name(0)),
         })
     }
 }

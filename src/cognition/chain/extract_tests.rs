@@ -27,6 +27,17 @@ fn the_sentence_that_says_most_is_quoted_and_cited() {
 }
 
 #[test]
+fn a_word_fits_in_a_memory_of_another_language() {
+    for (question, text) in [
+        ("Where is Rafa's piano?", "Rafa vendió su moto y se compró un piano de segunda mano."),
+        ("Wo ist das Piano von Rafa?", "Rafa vendió su moto y se compró un piano de segunda mano."),
+        ("Welcher Baum wurde gefällt?", "The list says: Baum gefällt."),
+    ] {
+        assert_eq!(quoted(question, &[text]), [text], "{question}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_not_quoted() {
     // One common word of several, or everything but the name that was asked for.
     let rare = |stem: &str| if stem == "work" { 1.0 } else { 4.0 };

@@ -341,7 +341,7 @@ impl Talk<'_, '_> {
 
         let started = self.begins("compose");
         // A word that cannot be looked up says as much as any other.
-        let weight = |stem: &str| self.tools.rarity(stem).unwrap_or(1.0);
+        let weight = |key: &str| self.tools.rarity(key).unwrap_or(1.0);
         let quotes = extract::compose(&self.message, &evidence, &weight);
         let turns = extract::turns(&self.message, &turns);
         nodes.push(self.extracted("compose", Vec::new(), started));

@@ -287,9 +287,9 @@ impl<'c> Tools<'c> {
         Ok(found.iter().map(|found| evidence(&found.neuron, self.number(&found.neuron))).collect())
     }
 
-    /// How much a word says in this brain, by its stem.
-    pub fn rarity(&self, stem: &str) -> Result<f64, CycleError> {
-        Ok(self.snapshot()?.index().rarity_weight(stem, limits::SMALL_BRAIN))
+    /// How much a word says in this brain, by its key.
+    pub fn rarity(&self, key: &str) -> Result<f64, CycleError> {
+        Ok(self.snapshot()?.index().rarity_weight(key, limits::SMALL_BRAIN))
     }
 
     /// A neuron that was shown in another way, such as a turn of the conversation: its origin counts.
