@@ -20,6 +20,13 @@ const BEFORE_NUMBERS: &str = "no nr nos fig figs vol ch chap art sec p pp tel ex
 /// Abbreviations before anything.
 const BEFORE_ANYTHING: &str = "bd av blvd ave e.g i.e eg ie vs cf approx ca resp p.ex ex bzw z.b al viz incl";
 
+/// Months in German, behind an ordinal number: `am 12. Mai`.
+const MONTHS: &str = "januar jänner februar märz april mai juni juli august september oktober november dezember \
+    feb mär apr jun jul aug sep sept okt nov dez";
+/// Words before an ordinal number in German.
+const BEFORE_ORDINALS: &str = "am im vom zum beim zur ab bis seit der die das den dem des ein eine einen einem einer jeder jede jedes jeden mein \
+    dein sein ihr unser euer";
+
 /// The sentences of a text, trimmed, none empty: without the marks of items and headings before them.
 pub fn sentences(text: &str) -> Vec<&str> {
     let mut list = Vec::new();
@@ -133,6 +140,9 @@ fn goes_on(piece: &str, next: &str) -> bool {
     if is_in(BEFORE_ANYTHING) || is_in(BEFORE_NAMES) || number && is_in(BEFORE_NUMBERS) {
         return true;
     }
+    if is_ordinal(bare, last, next) {
+        return true;
+    }
     // An initial, alone or after others: `J. K. Rowling`; but `plan B. We left`.
     let letter = last.rsplit('.').next().unwrap_or_default();
     let initial = letter.chars().count() == 1 && letter.chars().all(char::is_alphabetic) && letter != "I";
@@ -141,6 +151,19 @@ fn goes_on(piece: &str, next: &str) -> bool {
         language::is_stop(word, Some(Language::English)) || language::is_stop(word, Some(Language::French))
     };
     initial && follows.is_some_and(|word| word.chars().count() == 1 || !stops(&word))
+}
+
+/// Whether a number with a point is an ordinal of German: before a month, or between a word such as `am` and a noun.
+fn is_ordinal(before: &str, number: &str, next: &str) -> bool {
+    let digits = number.rsplit(['.', '/', '-', '–']).next().unwrap_or_default();
+    if !(1..=2).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let first = key(next.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default());
+    let above = key(before[..before.len() - number.len()].split_whitespace().next_back().unwrap_or_default());
+    let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
+    let is_noun = || first.starts_with(char::is_alphabetic) && !language::is_stop(&first, Some(Language::German));
+    is(MONTHS, &first) || is(BEFORE_ORDINALS, &above) && is_noun()
 }
 
 #[cfg(test)]
@@ -176,6 +199,12 @@ mod tests {
             ("We took plan B. We left at once.", 2),
             ("\"Really?\" she asked. Yes.", 2),
             ("Wait... What is that?", 2),
+            ("Das Sommerfest wird auf den 12. Juli verschoben, weil die Blaskapelle nicht kann.", 1),
+            ("Am 3. Tag kam sie zum 2. Vortrag. Es regnete.", 2),
+            ("Vom 1. bis 3. Oktober ist zu. Dann nicht.", 2),
+            ("Die Gießkanne steht bei Parzelle 12. Der Schlauch fehlt.", 2),
+            ("Es waren die 12. Danach kam niemand.", 2),
+            ("There were 12. Then we left.", 2),
         ] {
             assert_eq!(sentences(text).len(), count, "{text}: {:?}", sentences(text));
         }
