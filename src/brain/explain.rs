@@ -61,7 +61,9 @@ fn speaker(question: &str, neuron: &Neuron) -> Option<String> {
     let (name, _) = text::speaker(&neuron.concept)?;
     let keys = |text: &str| text::words(text).into_iter().map(|word| word.key).collect::<BTreeSet<_>>();
     let named = keys(name);
-    (!named.is_empty() && named.is_subset(&keys(question)))
+    // `decided` in a question is a word, and no speaker.
+    let is_label = name.starts_with(char::is_uppercase) && !question.contains(name);
+    (!is_label && !named.is_empty() && named.is_subset(&keys(question)))
         .then(|| format!("{name} says it, and the question names {name}"))
 }
 

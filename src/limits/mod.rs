@@ -31,6 +31,8 @@ pub const CONCEPT_BYTES: usize = 4096;
 /// Longest key of a word or phrase, bytes; the rest is cut off. No word of a language is longer, a row of one letter may be,
 /// and compatibility normalisation can make eleven bytes of one.
 pub const WORD_BYTES: usize = 128;
+/// Most memories that a word finds by what stands before their colon: more of them have a speaker, and no label.
+pub const LABELLED: usize = 256;
 /// Most words beside names that become concepts of one stimulus: recall finds the others in the text, and each neuron is a file.
 pub const STIMULUS_TERMS: usize = 4;
 /// Most concepts that one stimulus links to: four operations each, so that any stimulus fits in one delta.

@@ -8,6 +8,9 @@ use crate::activation::graph::NodeIx;
 use crate::activation::reading::{self, LANGUAGES};
 use crate::text::{self, Word};
 
+/// Characters that all forms of a word begin with.
+const BEGINNING: usize = 3;
+
 /// The stems of a word, each with the languages in which the word has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::activation) struct Forms {
@@ -85,6 +88,33 @@ impl<'a> Index<'a> {
             }
         }
         found
+    }
+
+    /// How strong a word is in a memory that has it once.
+    pub(in crate::activation) fn once(&self, memory: NodeIx, length: Length) -> f64 {
+        let usual = self.mean_length().max(length.short);
+        saturated(1.0, f64::from(self.length(memory)) / usual, length.k1, length.b)
+    }
+
+    /// The neurons of speakers whose name is another form of a word: `Decided` of `decide`. Names that texts write as names are left out.
+    pub(in crate::activation) fn speakers_like(&self, word: &Word<'_>) -> Vec<NodeIx> {
+        let begins: String = word.key.chars().take(BEGINNING).collect();
+        let forms = self.forms(word);
+        let languages: Vec<Option<text::Language>> = [None].into_iter().chain(self.languages().map(Some)).collect();
+        let is_like = |name: &str| {
+            let has = |language: &Option<text::Language>| {
+                let stem = text::stem(name, *language);
+                stem == forms.stem_in(*language) && !self.name(&stem).is_some_and(|name| self.is_name(name))
+            };
+            name != word.key && !name.contains(' ') && languages.iter().any(has)
+        };
+        let of = |texts: &super::Texts<'a>| -> Vec<u32> {
+            let names = texts.speaker_names.starting_with(&begins);
+            let like = names.filter(|name| is_like(texts.speaker_names.get(*name)));
+            like.flat_map(|name| texts.speakers(name)).copied().collect()
+        };
+        let own = self.over.as_ref().map(of).unwrap_or_default();
+        self.lives(&of(&self.base)).chain(own.into_iter().map(NodeIx)).collect()
     }
 
     /// The inverse document frequency of a word.

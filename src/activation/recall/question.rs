@@ -6,6 +6,7 @@ use super::Method;
 use crate::activation::graph::NodeIx;
 use crate::activation::index::{Forms, Index, NameIx};
 use crate::activation::reading::speaker_hash;
+use crate::limits;
 use crate::model::Stamp;
 use crate::text::{self, Markup, Word};
 
@@ -65,12 +66,8 @@ impl Asked {
         cues.extend(distinct.iter().enumerate().filter_map(|(at, forms)| {
             let stem = &forms.stem;
             let mut seeds = index.word(forms, method.length);
-            let most = seeds.iter().map(|(_, strength)| *strength).reduce(f64::max).unwrap_or(1.0);
-            for memory in before_colon.get(stem).into_iter().flatten() {
-                if seeds.iter().all(|(seed, _)| seed != memory) {
-                    seeds.push((*memory, most));
-                }
-            }
+            let labelled = before_colon.get(stem).map(Vec::as_slice).unwrap_or_default();
+            add_labelled(index, &mut seeds, labelled, method);
             let share = if forms.stems().any(|stem| inside.contains(stem)) { method.inside } else { 1.0 };
             let share = if at >= whole { share * method.part } else { share };
             let share = if of_date.contains(stem.as_str()) { share * method.dated } else { share };
@@ -158,6 +155,16 @@ impl Asked {
     }
 }
 
+/// Adds memories that have a word before a colon to those that have it in their texts: as much as it would count there once.
+fn add_labelled(index: &Index<'_>, seeds: &mut Vec<(NodeIx, f64)>, labelled: &[NodeIx], method: &Method) {
+    let held: BTreeSet<NodeIx> = match labelled {
+        [] => return,
+        _ => seeds.iter().map(|(node, _)| *node).collect(),
+    };
+    let labelled: BTreeSet<NodeIx> = labelled.iter().copied().filter(|node| !held.contains(node)).collect();
+    seeds.extend(labelled.into_iter().map(|node| (node, index.once(node, method.length))));
+}
+
 /// Some nodes, in a bit each.
 struct NodeSet(Vec<u64>);
 
@@ -214,9 +221,18 @@ pub(super) struct Speakers {
     pub named: BTreeMap<u64, bool>,
     /// Which words of the question name one.
     pub spoken: Vec<bool>,
-    /// By the stem of a word: the memories of those who spoke once. A name may be no more than a word before a colon, as in `Canary: one
-    /// host that …`, and stays a word that is looked for.
+    /// By the stem of a word: the memories that have it before a colon, where it may be no name, as in `Canary: one host that …` and
+    /// `Decided: the gate stays open`. It stays a word that is looked for.
     pub before_colon: BTreeMap<String, Vec<NodeIx>>,
+}
+
+/// Roles of a chat: names of speakers that are written in lower case.
+const ROLES: [&str; 8] = ["user", "assistant", "system", "human", "ai", "bot", "agent", "model"];
+
+/// Whether a word of a question means the speaker of that name: it has a capital, some text writes it as a name, or it is a role.
+fn means_speaker(index: &Index<'_>, word: &Word<'_>) -> bool {
+    let is_name = |stem: &str| index.name(stem).is_some_and(|name| index.is_name(name));
+    !word.surface.starts_with(char::is_lowercase) || ROLES.contains(&word.key.as_str()) || is_name(&word.stem)
 }
 
 /// Finds the speakers that a question names, and which of its words name them.
@@ -232,13 +248,16 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
                 break;
             }
             let mut named = index.speakers(&name);
-            named.retain(|node| match only_turn(index, *node) {
-                Some(turn) => {
-                    let stems = words[from..=to].iter().map(|word| word.stem.clone());
-                    stems.for_each(|stem| before_colon.entry(stem).or_default().push(turn));
-                    false
-                }
-                None => true,
+            let is_label = from == to && !means_speaker(index, &words[from]);
+            named.retain(|node| {
+                let turns = match only_turn(index, *node) {
+                    Some(turn) => vec![turn],
+                    None if is_label => turns(index, *node),
+                    None => return true,
+                };
+                let stems = words[from..=to].iter().map(|word| word.stem.clone());
+                stems.for_each(|stem| before_colon.entry(stem).or_default().extend(&turns));
+                false
             });
             if !named.is_empty() {
                 spoken[from..=to].fill(true);
@@ -247,12 +266,28 @@ pub(super) fn speakers(index: &Index<'_>, words: &[Word<'_>]) -> Speakers {
         }
         // A part of a name names those who have it, unless it is an ordinary word; it stays a word that is looked for.
         let word = &words[from];
+        if !word.is_stop && !spoken[from] {
+            let labels = index.speakers_like(word).into_iter().flat_map(|node| turns(index, node));
+            let labelled: Vec<NodeIx> = labels.take(limits::LABELLED).collect();
+            if !labelled.is_empty() {
+                before_colon.entry(word.stem.clone()).or_default().extend(labelled);
+            }
+        }
         let is_name = !word.is_stop && !word.surface.starts_with(char::is_lowercase);
         for node in index.speakers_called(&word.key).into_iter().filter(|_| is_name && !spoken[from]) {
             speakers.entry(speaker_hash(index.graph.id(node))).or_insert(false);
         }
     }
     Speakers { named: speakers, spoken, before_colon }
+}
+
+/// The memories of a speaker, as far as they count where the name is a word.
+fn turns(index: &Index<'_>, speaker: NodeIx) -> Vec<NodeIx> {
+    let ends = index.graph.spread(speaker).map(|edge| edge.target).filter(|end| index.is_memory(*end));
+    let mut turns: Vec<NodeIx> = ends.take(limits::LABELLED).collect();
+    turns.sort_unstable();
+    turns.dedup();
+    turns
 }
 
 /// The memory of a speaker who spoke once. Looks at no more edges than it takes to find a second memory.

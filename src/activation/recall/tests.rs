@@ -157,6 +157,38 @@ fn a_word_before_a_colon_hides_no_other_memory() {
 }
 
 #[test]
+fn a_label_before_a_colon_is_found_in_any_form() {
+    let texts = [
+        "Decided: a gate stays open for 6 seconds.",
+        "Decided: the lamp is blue.",
+        "The gate of the yard is painted green.",
+        "Legal: the yard needs a second lamp.",
+        "Legal: no crane at night.",
+        "The crane is yellow.",
+    ];
+    let mut neurons: Vec<Neuron> = (1..).zip(texts).map(|(at, text)| memory(at, None, text)).collect();
+    let of = |name, a: usize, b: usize| {
+        linked(speaker(name), &[(&neurons[a].id, Link::FeedsInto, 0.5), (&neurons[b].id, Link::FeedsInto, 0.5)])
+    };
+    let speakers = [of("Decided", 0, 1), of("Legal", 3, 4)];
+    neurons.extend(speakers);
+    for (question, expected) in [
+        ("decide", vec!["T2", "T1"]),
+        ("what did we decide about the gate", vec!["T1", "T3", "T2"]),
+        ("what was decided about the gate", vec!["T1", "T3", "T2"]),
+        ("who is legal", vec!["T5", "T4"]),
+    ] {
+        let mut found = sources(&neurons, question);
+        let first = found[0].clone();
+        found.sort();
+        let mut all = expected.clone();
+        all.sort_unstable();
+        assert_eq!((first.as_str(), found), (expected[0], all.into_iter().map(str::to_owned).collect()), "{question}");
+    }
+    assert_eq!(sources(&neurons, "What does Legal say of a lamp?")[0], "T4", "with a capital it is a name");
+}
+
+#[test]
 fn naming_a_speaker_doubles_his_turns() {
     let mut neurons = vec![memory(1, None, "Anna: I ran a race."), memory(2, None, "Bob: I ran a race.")];
     // Each has spoken before.
