@@ -125,6 +125,7 @@ mod sync_many;
 mod sync_refused;
 mod sync_reject;
 mod sync_remedies;
+mod sync_remotes;
 mod sync_standoff;
 mod sync_without_refused;
 mod talk;

@@ -536,6 +536,9 @@ impl Cycle {
         }
         let (ours, theirs) = (store.tree_of(here)?, store.tree_of(there)?);
         let writer = store.writer()?;
+        if let Some(seam) = writer.seam(here, there)? {
+            return writer.publish().map(|()| seam).map_err(CycleError::from);
+        }
         let mut edits = Vec::new();
         for change in store.diff(Some(ours), Some(theirs), "")? {
             if let (None, Some(file)) = (change.old, change.new) {

@@ -49,6 +49,7 @@ mod refs;
 mod rehearsal;
 mod remote;
 mod reviews;
+mod seam;
 mod settings;
 mod shadow;
 mod signature;

@@ -64,7 +64,7 @@ impl ObjectWriter<'_> {
     }
 
     /// The lowest point: every object of a batch is made here.
-    fn add(&self, kind: ObjectType, bytes: Vec<u8>) -> Result<Oid, StoreError> {
+    pub(super) fn add(&self, kind: ObjectType, bytes: Vec<u8>) -> Result<Oid, StoreError> {
         self.store.guard().check(kind, &bytes)?;
         let id = Oid::hash_object(kind, &bytes).map_err(|e| StoreError::git(format!("hash of a {kind}"), e))?;
         self.store.pending.borrow_mut().entry(id).or_insert_with(|| (kind, Arc::from(bytes)));

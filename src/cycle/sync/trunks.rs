@@ -252,6 +252,12 @@ impl Cycle {
             let put = TreeEdit { path: layout::NETWORK.to_owned(), change: Change::PutFolder(network) };
             tree = writer.edit(Some(store.tree_of(main)?), vec![put])?;
         }
+        // A merge that adds nothing is the same commit on every machine: else two remotes would never have one wake.
+        if tree == left
+            && let Some(seam) = writer.seam(first, second)?
+        {
+            return Ok(seam);
+        }
         let brought = plural(outcome.brought.len(), "run", "runs");
         self.wake_commit(writer, tree, [first, second], format!("{JOINS}{brought} of another machine"), &outcome)
     }
