@@ -65,6 +65,43 @@ fn two_remotes_come_to_rest() {
 }
 
 #[test]
+fn three_machines_with_nights_at_two_remotes_come_to_rest() {
+    let world = World::gated();
+    let names = ["a", "b", "c"];
+    names[1..].iter().for_each(|name| world.clone(name));
+    with_second(&world, &names);
+    names.iter().for_each(|name| drop(sync(&world, name, "second")));
+    for (name, remote, words) in [("a", "origin", "the violin is in Kyoto"), ("b", "second", "the ledger is in Oslo")] {
+        world.brain(name, &["feed", words]);
+        world.slept(name);
+        sync(&world, name, remote);
+    }
+    world.brain("c", &["feed", "the bridge is cold"]);
+    let round =
+        || -> Vec<String> { names.iter().flat_map(|name| REMOTES.map(|remote| sync(&world, name, remote))).collect() };
+    let rest = || {
+        let mut said = Vec::new();
+        for _ in 0..5 {
+            said = round();
+        }
+        said
+    };
+    let first = round().concat();
+    assert!(first.contains("have nights of their own"), "{first}");
+    let said = rest();
+    assert!(said.iter().all(|line| line.contains("nothing new here or there")), "{said:#?}");
+    let tips: Vec<String> = ["a", "b", "c", "remote.git", "second.git"].map(|place| world.tip(place, "wake")).to_vec();
+    assert!(tips.windows(2).all(|pair| pair[0] == pair[1]), "{tips:?}");
+    // The next night goes to the remote whose main is here, and to wake everywhere.
+    world.brain("a", &["feed", "the harp is in Bergen"]);
+    world.slept("a");
+    let said = rest();
+    assert!(said.iter().all(|line| line.contains("nothing new here or there")), "{said:#?}");
+    assert_eq!(world.tip("c", "main"), world.tip("remote.git", "main"));
+    names.iter().for_each(|name| drop(world.brain(name, &["check"])));
+}
+
+#[test]
 fn decisions_at_two_remotes_come_to_rest() {
     let world = world(World::gated(), "");
     let waiting: Vec<String> =

@@ -468,6 +468,10 @@ impl Cycle {
                     });
                 }
                 let joined = self.joined_reviews(here, theirs)?;
+                // What the other side lacks is seams alone, and it goes on from there.
+                if !self.store.is_ancestor(theirs, joined)? {
+                    return Ok(notes);
+                }
                 if !self.store.advance_reviews(here, joined)? {
                     continue;
                 }
@@ -525,39 +529,6 @@ impl Cycle {
             return Ok(None);
         }
         Ok(self.store.fetch_reviews(remote)?)
-    }
-
-    /// One commit that has the files of both.
-    pub(super) fn joined_reviews(&self, here: Option<CommitId>, there: CommitId) -> Result<CommitId, CycleError> {
-        let store = &self.store;
-        let Some(here) = here else { return Ok(there) };
-        if store.is_ancestor(here, there)? {
-            return Ok(there);
-        }
-        let (ours, theirs) = (store.tree_of(here)?, store.tree_of(there)?);
-        let writer = store.writer()?;
-        if let Some(seam) = writer.seam(here, there)? {
-            return writer.publish().map(|()| seam).map_err(CycleError::from);
-        }
-        let mut edits = Vec::new();
-        for change in store.diff(Some(ours), Some(theirs), "")? {
-            if let (None, Some(file)) = (change.old, change.new) {
-                edits.push(TreeEdit::new(change.path.clone(), Some(store.read_file(file, &change.path)?)));
-            }
-        }
-        let mut trailers = Vec::new();
-        trailers.extend(self.shared.clock_trailer());
-        let commit = writer.commit(&CommitSpec {
-            tree: writer.edit(Some(ours), edits)?,
-            parents: vec![here, there],
-            author: Author::User,
-            at: self.shared.world.commit_seconds(),
-            subject: "merge reviews".to_owned(),
-            body: String::new(),
-            trailers,
-        })?;
-        writer.publish()?;
-        Ok(commit)
     }
 }
 

@@ -32,6 +32,22 @@ impl Store {
         Ok(id.map_err(|e| StoreError::git("hash of a commit", e))? == commit.id.0)
     }
 
+    /// Whether two commits differ by seams alone, and the one here is not the one that goes on: of the two, that is the one with the smaller id.
+    /// If both sides made seams, three machines could make new ones for ever.
+    pub fn leaves_seam(&self, here: CommitId, there: CommitId) -> Result<bool, StoreError> {
+        if here.to_string() <= there.to_string() || self.tree_of(here)? != self.tree_of(there)? {
+            return Ok(false);
+        }
+        for (tip, other) in [(here, there), (there, here)] {
+            for id in self.commits_beyond(tip, &[other])? {
+                if !self.is_seam(&self.commit(id)?)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
     fn seam_of(&self, one: CommitId, other: CommitId) -> Result<Option<Vec<u8>>, StoreError> {
         let mut parents = [self.commit(one)?, self.commit(other)?];
         parents.sort_by(|a, b| a.id.to_string().cmp(&b.id.to_string()));

@@ -101,6 +101,8 @@ struct Theirs {
     overruled: Option<Overruled>,
     /// Whether the remote is empty.
     begins: bool,
+    /// Whether main there is what was last seen of it.
+    main_rests: bool,
 }
 
 /// The refusal of a remote's decisions, where what was decided here stays here with them.
@@ -161,7 +163,13 @@ impl Cycle {
             }
             let before = (self.store.tip(self.store.main())?, self.store.tip(self.store.wake())?);
             report("merging", 0, 0);
-            let joined = match self.join(&theirs.tips, synced) {
+            let mut tips = theirs.tips.clone();
+            if let Some(main) = tips.get(self.store.main()).copied().filter(|_| theirs.main_rests)
+                && self.main_stays(remote, main)?
+            {
+                tips.remove(self.store.main());
+            }
+            let joined = match self.join(&tips, synced) {
                 // Who said what is for the person who settles it.
                 Err(CycleError::Refused { message, hint }) => {
                     let said = std::iter::once(message).chain(self.sides_of(&theirs.tips)?);
@@ -200,7 +208,10 @@ impl Cycle {
                 PushOutcome::Done => {
                     let ours = [(self.store.main(), joined.main), (self.store.wake(), joined.wake)];
                     let there = ours.into_iter().filter(|(branch, _)| !waits && !theirs.refused.contains_key(branch));
-                    let mut now: Tips = there.map(|(branch, tip)| (branch.clone(), tip)).collect();
+                    let mut now = Tips::new();
+                    for (branch, tip) in there {
+                        now.insert(branch.clone(), self.trunk_there(&theirs.tips, branch, tip)?);
+                    }
                     if self.store.is_radicle(remote)? {
                         let (shown, _) = self.store.remote_tips(remote)?;
                         now.retain(|branch, tip| shown.get(branch) == Some(tip));
@@ -309,6 +320,7 @@ impl Cycle {
             false => self.store.fetch(remote, &there)?,
         };
         self.refuse_rewritten(remote, &seen, &tips)?;
+        let main_rests = seen.get(self.store.main()) == tips.get(self.store.main());
         // Decisions first: what lands by them is judged by them, here and there. One that is not let in stops nothing else.
         let begins = reviews.is_none() && !there.contains_key(self.store.main()) && !self.store.is_radicle(remote)?;
         let had = self.store.reviews()?;
@@ -329,7 +341,8 @@ impl Cycle {
         let (left_out, tips): (Tips, Tips) =
             tips.into_iter().partition(|(branch, _)| judged.refused.contains_key(branch));
         self.store.set_seen(remote, &tips)?;
-        Ok(Theirs { tips, refused: judged.refused, left_out, rejected, wake, reviewed, reviews, overruled, begins })
+        let refused = judged.refused;
+        Ok(Theirs { tips, refused, left_out, rejected, wake, reviewed, reviews, overruled, begins, main_rests })
     }
 
     /// How many files of decisions one state of them has that another one lacks.
@@ -449,8 +462,8 @@ impl Cycle {
                 wishes.push(Pushed { branch: branch.clone(), old, new });
             }
         };
-        wish(store.main(), Some(joined.main));
-        wish(store.wake(), Some(joined.wake));
+        wish(store.main(), Some(self.trunk_there(theirs, store.main(), joined.main)?));
+        wish(store.wake(), Some(self.trunk_there(theirs, store.wake(), joined.wake)?));
         let wake = store.tree_of(joined.wake)?;
         for (branch, tip) in rejected {
             if self.is_rejected(wake, branch)? && self.may_go_there(branch, *tip, joined.wake, synced)? {

@@ -16,8 +16,8 @@ use crate::limits;
 use crate::merge::{Options, Outcome};
 use crate::model::{layout, plural};
 use crate::store::{
-    Author, Branch, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Tips,
-    TreeEdit, TreeId,
+    Author, Branch, Change, CommitId, CommitSpec, FileChange, LockName, ObjectWriter, RefChange, RefOutcome, Remote,
+    Tips, TreeEdit, TreeId,
 };
 
 /// The beginning of the subject of a merge of two wakes.
@@ -136,6 +136,28 @@ impl Cycle {
         Ok((Joined { main: chosen.main, wake }, chosen.given_up))
     }
 
+    /// What a remote has of a trunk after a push: its own tip, where that and the one here stay beside each other.
+    pub(super) fn trunk_there(&self, theirs: &Tips, branch: &Branch, here: CommitId) -> Result<CommitId, CycleError> {
+        match theirs.get(branch) {
+            Some(there) if !self.store.is_ancestor(*there, here)? => Ok(*there),
+            _ => Ok(here),
+        }
+    }
+
+    /// Whether main here stays beside that of a remote, which has not moved: another remote has it, they differ by nights alone, wake has both,
+    /// and the remote is not the one that is synced with by default.
+    pub(super) fn main_stays(&self, remote: &Remote, theirs: CommitId) -> Result<bool, CycleError> {
+        let store = &self.store;
+        let (here, wake) = (store.need_tip(store.main())?, store.need_tip(store.wake())?);
+        let is_own = store.remote(None).is_ok_and(|own| own.name == remote.name);
+        if is_own || here == theirs || store.is_ancestor(theirs, here)? || store.is_ancestor(here, theirs)? {
+            return Ok(false);
+        }
+        Ok(store.is_ancestor(theirs, wake)?
+            && self.other_line(remote, here, theirs)?.is_some()
+            && self.outside_network(store.tree_of(theirs)?, store.tree_of(here)?)?.is_empty())
+    }
+
     fn chosen_main(
         &self,
         writer: &ObjectWriter<'_>,
@@ -238,6 +260,9 @@ impl Cycle {
         }
         if store.is_ancestor(ours, theirs)? {
             return Ok(theirs);
+        }
+        if store.is_ancestor(main, ours)? && store.leaves_seam(ours, theirs)? {
+            return Ok(ours);
         }
         let (first, second) = if ours_is_newer { (ours, theirs) } else { (theirs, ours) };
         let Some(base) = self.base_of(writer, first, second)? else {
