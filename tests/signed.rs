@@ -241,3 +241,47 @@ fn what_a_person_committed_unsigned_does_not_reach_wake_and_the_way_out_works() 
     sandbox.brain(&["sync"]).exits(0);
     assert_ne!(sandbox.tip("wake"), wake);
 }
+
+#[test]
+fn a_decision_teaches_once_where_its_lesson_has_no_key_yet() {
+    let Some(sandbox) = signing() else { return };
+    sandbox.brain(&["feed", "--origin", "web:example.org", "The vault code was moved to the blue drawer"]).exits(0);
+    let run = sandbox.json(&["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+    let said = sandbox.brain(&["approve", &run, "--why", "ok"]).exits(0);
+    assert!(said.out.contains("Approved"), "{said}");
+    let told = said.out.clone() + &said.err;
+    assert!(told.contains("the decision is carried out") && told.contains("evaluator"), "{told}");
+    for _ in 0..2 {
+        sandbox.brain(&["run"]);
+        sandbox.brain(&["approve", &run, "--why", "ok"]).exits(0);
+    }
+    let lessons = sandbox.run_branches().into_iter().filter(|branch| branch.contains("evaluator")).count();
+    assert_eq!(lessons, 1, "{:?}", sandbox.run_branches());
+    let allowed = sandbox.path("allowed");
+    let key = std::fs::read_to_string(sandbox.path("ann.pub")).unwrap();
+    let signers = std::fs::read_to_string(&allowed).unwrap();
+    std::fs::write(&allowed, format!("{signers}evaluator@git-brain.invalid {key}")).unwrap();
+    sandbox.brain(&["run"]).exits(0);
+    sandbox.brain(&["approve", &run]).exits(0);
+    assert_eq!(sandbox.documents("wake", "network/ledger").len(), 1);
+    assert!(sandbox.run_branches().is_empty());
+    sandbox.brain(&["check"]).exits(0);
+}
+
+#[test]
+fn the_sample_of_allowed_signers_names_every_agent_of_a_new_brain() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/signing.md")).unwrap();
+    let sample: String = page.lines().filter(|line| line.contains(" ssh-ed25519 AAAA")).collect();
+    let mut agents = vec!["sleep".to_owned()];
+    for file in std::fs::read_dir(root.join("agents")).unwrap() {
+        agents.push(file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned());
+    }
+    assert!(agents.len() > 5, "{agents:?}");
+    for agent in agents.iter().filter(|agent| !agent.contains('.')) {
+        assert!(
+            sample.contains(&format!("{agent}@git-brain.invalid")),
+            "{agent} is not in the sample of docs/signing.md"
+        );
+    }
+}

@@ -8,12 +8,14 @@ use super::{ApplyReport, Brain, BrainError, RemarkRequest};
 use crate::cycle::EVALUATOR;
 use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
 use crate::cycle::judging::Corrective;
+use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::quoted;
-use crate::delta::{Document, RunRecord};
+use crate::cycle::reviewing::WaitingRun;
+use crate::delta::{Document, Operation, RunRecord};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::json;
 use crate::model::origin::Level;
+use crate::model::{json, plural};
 use crate::review::record::TAKEN_BACK;
 use crate::review::{LESSON, REASON, Verdict};
 use crate::store::{CommitId, LockName};
@@ -143,10 +145,60 @@ impl Brain {
         let agent = AgentName::parse(EVALUATOR).expect("invariant: a constant name");
         let bytes = json::pretty(&document);
         let given = Given { document, bytes, lines: Vec::new(), agent, reason: LESSON, cognition };
-        let applied = self.apply_given(given, false, false)?;
-        if !applied.merged {
-            notes.push(format!("the lesson of it waits on {}", applied.branch));
+        match self.apply_given(given, false, false) {
+            Ok(applied) if applied.merged => {}
+            Ok(applied) => notes.push(format!("the lesson of it waits on {}", applied.branch)),
+            // What was decided has landed; its lesson is on a branch, and one that nobody may merge stops nothing else.
+            Err(error @ BrainError::Refused { .. }) => {
+                match self.waiting_lesson(&record.run, &|known| known == text)? {
+                    Some(lesson) => notes.push(lesson_waits(&lesson, &error.to_string())),
+                    None => return Err(error),
+                }
+            }
+            Err(error) => return Err(error),
         }
         Ok((judgement.error, credited))
     }
+
+    /// The lesson of a decision on a run, where it waits on a branch of its own; `is_its` knows it by its text.
+    pub(super) fn waiting_lesson(
+        &self,
+        judged: &RunId,
+        is_its: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<WaitingRun>, BrainError> {
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            if run.agent().as_str() != EVALUATOR {
+                continue;
+            }
+            let waiting = self.cycle.waiting_run(branch, tip, run)?;
+            let Ok(record) = self.cycle.waiting_record(&waiting) else { continue };
+            let teaches = |op: &Operation| match op {
+                Operation::Outcome(outcome) => outcome.run == *judged && outcome.text.as_deref().is_some_and(is_its),
+                _ => false,
+            };
+            if record.ops.iter().any(teaches) {
+                return Ok(Some(waiting));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Merges a lesson that waits; a note where it waits on.
+    pub(super) fn merge_lesson(&self, lesson: &WaitingRun) -> Result<Option<String>, BrainError> {
+        let candidate = self.cycle.candidate(lesson.branch.as_str())?;
+        let fates = self.cycle.merge_judged(vec![candidate], true, false)?.fates;
+        Ok(fates.into_iter().next().and_then(|(_, fate)| match fate {
+            Fate::Merged { .. } | Fate::Already => None,
+            Fate::Conflict(conflicts) => Some(lesson_waits(lesson, &plural(conflicts.len(), "conflict", "conflicts"))),
+            Fate::Refused(why) => Some(lesson_waits(lesson, &why)),
+        }))
+    }
+}
+
+/// That a lesson is not in wake yet, and why.
+fn lesson_waits(lesson: &WaitingRun, why: &str) -> String {
+    format!(
+        "the decision is carried out; its lesson waits on {}, and the next `git brain run` merges it once it may: {why}",
+        lesson.branch
+    )
 }

@@ -10,7 +10,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::{GONE, SINCE, WaitingRun};
 use crate::cycle::{EVALUATOR, quoted};
-use crate::delta::{Applied, Document, LedgerEntry, Operation, RunRecord};
+use crate::delta::{Applied, Document, Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
@@ -571,12 +571,20 @@ impl Brain {
         }
         // Words that were kept out stay out of wake: readers get them from the decision.
         let text = review.words();
-        let known = self.entries_of(&record.run)?;
         let with_words = review.lesson();
-        let is_its =
-            |entry: &&LedgerEntry| entry.outcome.text.iter().any(|known| *known == text || *known == with_words);
-        if let Some(entry) = known.iter().find(is_its) {
-            return Ok(Some((entry.error, entry.pathway.len())));
+        let is_its = |known: &str| known == text || known == with_words;
+        let learnt = || -> Result<Option<(f64, usize)>, BrainError> {
+            let entries = self.entries_of(&record.run)?.into_iter();
+            let mut its = entries.filter(|entry| entry.outcome.text.as_deref().is_some_and(is_its));
+            Ok(its.next().map(|entry| (entry.error, entry.pathway.len())))
+        };
+        if let Some(learnt) = learnt()? {
+            return Ok(Some(learnt));
+        }
+        // A decision teaches once, also where its lesson cannot be merged yet.
+        if let Some(lesson) = self.waiting_lesson(&record.run, &is_its)? {
+            notes.extend(self.merge_lesson(&lesson)?);
+            return learnt();
         }
         let value = self.worth(review, record)?;
         self.credit(record, value, &text, notes).map(Some)
