@@ -156,3 +156,57 @@ fn a_review_shows_what_wake_says_of_the_same() {
     let shown = world.brain("a", &["review", &waits]);
     assert!(shown.contains("Beside what is remembered") && !shown.contains("printer"), "{shown}");
 }
+
+#[test]
+fn a_paragraph_that_a_page_under_review_no_longer_has_goes_with_an_approval() {
+    const FIRST: &str = "The lab opens at eight in the morning.";
+    const THIRD: &str = "Samples are kept in the freezer of room twelve.";
+    const SECOND: &str = "The centrifuge is serviced by Rolf every March.";
+    let world = World::gated();
+    let page = |paragraphs: &[&str]| world.write(".", "lab.md", &(paragraphs.join("\n\n") + "\n"));
+    let file = world.dir("lab.md").display().to_string();
+    let feed = || world.json("a", &["feed", "--origin", "web:wiki.example", &file]);
+    let waits = || -> Vec<String> {
+        let list = world.json("a", &["review"]);
+        let runs = list["waiting"].as_array().unwrap();
+        runs.iter().map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+    };
+    let recalls = |words: &str| world.json("a", &["recall", words])["results"].to_string().contains(words);
+    page(&[FIRST, SECOND, THIRD]);
+    feed();
+    world.brain("a", &["approve", &branch(&world, "a")]);
+    assert!(recalls(THIRD));
+    // One is changed and one is gone: two decisions.
+    page(&["The lab opens at nine in the morning.", SECOND]);
+    let notes = feed()["notes"].to_string();
+    assert!(notes.contains("1 memory stays until a person approves the text that corrects it"), "{notes}");
+    assert!(
+        notes.contains("1 memory that the file no longer has stays until a person approves its removal"),
+        "{notes}"
+    );
+    let runs = waits();
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    feed();
+    assert_eq!(waits(), runs, "what waits is not proposed twice");
+    let removal = runs.iter().find(|run| run.ends_with("-human")).unwrap();
+    let shown = world.brain("a", &["review", removal, "--no-questions"]);
+    assert!(shown.contains(THIRD) && !shown.contains(FIRST), "{shown}");
+    let text = runs.iter().find(|run| *run != removal).unwrap();
+    world.brain("a", &["approve", text]);
+    assert!(recalls(THIRD) && !recalls(FIRST));
+    world.brain("a", &["approve", removal]);
+    assert!(!recalls(THIRD));
+    // A removal alone.
+    page(&["The lab opens at nine in the morning."]);
+    feed();
+    let [removal] = &waits()[..] else { panic!("{:?}", waits()) };
+    world.brain("a", &["reject", removal]);
+    assert!(recalls(SECOND));
+    assert!(feed()["notes"].to_string().contains("stays until a person approves its removal"));
+    world.brain("a", &["approve", &waits()[0]]);
+    assert!(!recalls(SECOND) && recalls("The lab opens at nine in the morning."));
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    world.same(&["a", "b"]);
+}

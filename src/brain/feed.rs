@@ -110,6 +110,8 @@ struct Prepared {
     notes: Vec<String>,
     /// Memories that stay until what replaces them has landed.
     staying: Vec<StimulusId>,
+    /// Memories of a file under review that it no longer has: a person decides whether they go.
+    removed: Vec<Leaving>,
     /// What can be said of it before it is done.
     report: FeedReport,
 }
@@ -129,7 +131,7 @@ impl Brain {
     }
 
     fn try_feed(&self, request: &FeedRequest, progress: &mut dyn FnMut(Progress)) -> Result<FeedReport, BrainError> {
-        let Prepared { mut planned, names, mut notes, staying, mut report } = self.prepare(request)?;
+        let Prepared { mut planned, names, mut notes, staying, removed, mut report } = self.prepare(request)?;
         if request.dry_run {
             while let Some(window) = planned.window(self)? {
                 report.stimuli.extend(window.iter().map(|s| s.id.to_string()));
@@ -161,11 +163,16 @@ impl Brain {
             let merged = report.ran.runs.iter().filter(|run| run.merged.is_some());
             report.archived.extend(self.archive_replaced_by(merged.map(|run| run.run.as_str()))?);
         }
-        let stay = self.live_of(&staying)?;
+        let (corrected, removal) = self.propose_removal(removed, &planned.origin)?;
+        let stay = self.live_of(&staying)? + corrected;
         if stay > 0 {
-            let stay = plural(stay, "memory stays", "memories stay");
-            notes.push(format!("{stay} until a person approves the text that corrects it: `git brain review`"));
+            let until = match stay {
+                1 => "1 memory stays until a person approves the text that corrects it".to_owned(),
+                stay => format!("{stay} memories stay until a person approves the texts that correct them"),
+            };
+            notes.push(format!("{until}: `git brain review`"));
         }
+        notes.extend(removal);
         report.ran.notes.splice(0..0, notes);
         if let Some(run) = &request.answers {
             self.say_what_came(run, request, &mut report)?;
@@ -284,8 +291,10 @@ impl Brain {
             let has_successor = is_corrected || successors.contains_key(&leaving.stimulus.id);
             !leaving.is_let_in && (waits || beside.is_some() || has_successor && self.rules_may_hold())
         };
-        let staying: Vec<StimulusId> =
-            leaving.extract_if(.., |leaving| may_wait(leaving)).map(|leaving| leaving.stimulus.id).collect();
+        let (staying, removed): (Vec<Leaving>, Vec<Leaving>) = leaving
+            .extract_if(.., |leaving| may_wait(leaving))
+            .partition(|leaving| is_corrected || successors.contains_key(&leaving.stimulus.id));
+        let staying: Vec<StimulusId> = staying.into_iter().map(|leaving| leaving.stimulus.id).collect();
         let known = same.len() + files.iter().map(|file| file.known).sum::<usize>();
         let unread = std::mem::take(&mut planned.reading.unread);
         let mut names = std::mem::take(&mut planned.reading.names);
@@ -307,7 +316,7 @@ impl Brain {
         };
         // Of what stays beside the text the note says it.
         let staying = if beside.is_some() { Vec::new() } else { staying };
-        Ok(Prepared { planned, names, notes, staying, report })
+        Ok(Prepared { planned, names, notes, staying, removed, report })
     }
 
     /// Where input is said to come from. Nobody can say that it is more than of this machine.
@@ -379,6 +388,21 @@ impl Brain {
         leaving: &[Leaving],
         landing: Option<&Landing<'_>>,
     ) -> Result<Vec<String>, BrainError> {
+        self.archive_by(leaving, &|draft| {
+            draft.reason = landing.map_or_else(|| "feed".to_owned(), Landing::reason);
+            if let Some(landing) = landing.filter(|landing| !landing.is_let_in) {
+                draft.origin = landing.record.origin.clone();
+                draft.amends.reviewed_by = landing.by.map(str::to_owned);
+            }
+        })
+    }
+
+    /// The same by drafts that are finished by `finish`.
+    pub(super) fn archive_by(
+        &self,
+        leaving: &[Leaving],
+        finish: &dyn Fn(&mut Draft),
+    ) -> Result<Vec<String>, BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (store, shared) = (&self.cycle.store, &self.cycle.shared);
         let mut runs = Vec::new();
@@ -405,11 +429,7 @@ impl Brain {
             let fields: Vec<&[u8]> = said.iter().map(String::as_bytes).collect();
             let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &fields, 0)?;
             let mut draft = Draft::by_hand(shared, base, run, "feed")?;
-            draft.reason = landing.map_or_else(|| "feed".to_owned(), Landing::reason);
-            if let Some(landing) = landing.filter(|landing| !landing.is_let_in) {
-                draft.origin = landing.record.origin.clone();
-                draft.amends.reviewed_by = landing.by.map(str::to_owned);
-            }
+            finish(&mut draft);
             draft.document.ops = ops;
             draft.roots = waiting.iter().map(|stimulus| stimulus.id.clone()).collect();
             draft.consumed = waiting;

@@ -1,20 +1,22 @@
 //! Memories that wait with what replaces them: a run that a person must approve replaces nothing before it lands. Place in the flow: a
 //! landing → **replaced** → a run of `human` that archives.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gone::{Leaving, may_replace};
 use super::person::is_of_another;
-use super::{Brain, BrainError};
+use super::{Brain, BrainError, HUMAN};
 use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
+use crate::cycle::commit::HELD_FOR_ORIGIN;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
 use crate::delta::{Operation, RunRecord};
-use crate::model::Neuron;
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
+use crate::model::layout::{self, Place};
 use crate::model::review::Then;
+use crate::model::{Neuron, Origin};
 use crate::review::REASON;
 use crate::store::CommitId;
 
@@ -216,5 +218,78 @@ impl Brain {
             live += usize::from(network.neuron(&episode_id(id))?.is_some_and(|neuron| !neuron.is_archived()));
         }
         Ok(live)
+    }
+
+    /// Proposes to archive memories that a file under review no longer has: runs of `human` from where the file comes, which wait for a person.
+    /// Those that a waiting run archives already are not proposed twice. The number of those that a text which waits will replace, and notes on the
+    /// others.
+    pub(super) fn propose_removal(
+        &self,
+        removed: Vec<Leaving>,
+        origin: &Origin,
+    ) -> Result<(usize, Vec<String>), BrainError> {
+        if removed.is_empty() {
+            return Ok((0, Vec::new()));
+        }
+        let superseded = self.superseded_by_waiting()?;
+        let (corrected, removed): (Vec<Leaving>, Vec<Leaving>) =
+            removed.into_iter().partition(|one| superseded.contains(&one.stimulus.id));
+        let corrected: Vec<StimulusId> = corrected.into_iter().map(|one| one.stimulus.id).collect();
+        let corrected = self.live_of(&corrected)?;
+        let mut proposed: BTreeMap<NeuronId, RunId> = BTreeMap::new();
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            if run.agent().as_str() != HUMAN {
+                continue;
+            }
+            let waiting = self.cycle.waiting_run(branch, tip, run)?;
+            let Ok(record) = self.cycle.waiting_record(&waiting) else { continue };
+            proposed.extend(record.ops.iter().filter_map(|op| match op {
+                Operation::Archive(archive) => Some((archive.id.clone(), record.run.clone())),
+                _ => None,
+            }));
+        }
+        let (mut new, mut runs, mut count) = (Vec::new(), BTreeSet::new(), 0);
+        for one in removed {
+            let live = self.live_of(std::slice::from_ref(&one.stimulus.id))?;
+            count += live;
+            match proposed.get(&episode_id(&one.stimulus.id)) {
+                Some(run) if live > 0 => drop(runs.insert(run.to_string())),
+                None if live > 0 => new.push(one),
+                _ => {}
+            }
+        }
+        runs.extend(self.archive_by(&new, &|draft| {
+            draft.reason = "feed".to_owned();
+            draft.origin = origin.clone();
+            draft.held = Some(HELD_FOR_ORIGIN.to_owned());
+        })?);
+        if runs.is_empty() {
+            return Ok((corrected, Vec::new()));
+        }
+        let stay = match count {
+            1 => "1 memory that the file no longer has stays until a person approves its removal".to_owned(),
+            _ => format!("{count} memories that the file no longer has stay until a person approves their removal"),
+        };
+        let runs: Vec<String> = runs.into_iter().collect();
+        Ok((corrected, vec![format!("{stay}: git brain review {}", runs.join(" "))]))
+    }
+
+    /// The stimuli that those in the queue replace: a text whose run waits for a person is still in it.
+    fn superseded_by_waiting(&self) -> Result<BTreeSet<StimulusId>, BrainError> {
+        let store = &self.cycle.store;
+        let tree = store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(store, tree);
+        let mut queue = Vec::new();
+        store.each_file(tree, layout::QUEUE, &mut |path, _| {
+            if let Place::Queue(id) = Place::of(path) {
+                queue.push(id);
+            }
+            Ok(())
+        })?;
+        let mut superseded = BTreeSet::new();
+        for id in &queue {
+            superseded.extend(network.stimulus(id)?.into_iter().flat_map(|stimulus| stimulus.supersedes));
+        }
+        Ok(superseded)
     }
 }
