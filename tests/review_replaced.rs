@@ -210,3 +210,26 @@ fn a_paragraph_that_a_page_under_review_no_longer_has_goes_with_an_approval() {
     world.sync("b");
     world.same(&["a", "b"]);
 }
+
+#[test]
+fn a_part_of_a_run_keeps_the_speaker_and_the_session_of_its_memory() {
+    let world = World::new();
+    let lines =
+        ["ladder of house three is broken", "roof of house three is wet", "gutter of house three is full of leaves"]
+            .map(|words| format!("{{\"text\":\"Rolf: the {words}\",\"session\":\"s1\"}}\n"));
+    world.write(".", "said.jsonl", &lines.concat());
+    world.brain("a", &["feed", "--origin", "web:x.example", &world.dir("said.jsonl").display().to_string()]);
+    let waiting = branch(&world, "a");
+    let shown = world.json("a", &["review", &waiting]);
+    let neurons = shown["reviews"][0]["neurons"].as_array().unwrap();
+    let is_roof = |neuron: &&serde_json::Value| {
+        neuron["type"] == "episodic" && neuron["concept"].as_str().is_some_and(|concept| concept.contains("roof"))
+    };
+    let roof = neurons.iter().find(is_roof).unwrap()["id"].as_str().unwrap().to_owned();
+    let said = world.json("a", &["approve", &waiting, "--only", &roof]);
+    let value = said["reviews"][0]["value"].as_f64().or(said["value"].as_f64()).unwrap_or_else(|| panic!("{said}"));
+    assert!((value - 1.0 / 3.0).abs() < 0.001, "one of three memories landed: {said}");
+    let memory = world.neuron("a", "wake", &roof);
+    let speaker = memory["connections"].to_string();
+    assert!(speaker.contains("rolf"), "{memory}");
+}

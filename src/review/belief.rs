@@ -464,9 +464,9 @@ pub fn headline(record: &RunRecord) -> Option<&str> {
     made.max_by_key(|made| (made.kind == Kind::Episodic, made.concept.len())).map(|made| made.concept.as_str())
 }
 
-/// Whether a neuron says something: it is no concept, or one in a whole sentence.
+/// Whether a neuron says something: it is no concept, speaker or session, or one in a whole sentence.
 pub fn is_said(kind: Kind, concept: &str) -> bool {
-    kind != Kind::Semantic || text::states(concept)
+    !matches!(kind, Kind::Semantic | Kind::Contextual) || text::states(concept)
 }
 
 /// Whether an operation says something by itself: connections, activations, signals and new concepts belong to what others say.

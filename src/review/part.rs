@@ -7,8 +7,8 @@ use crate::delta::{Operation, RunRecord};
 use crate::model::Kind;
 use crate::model::ids::NeuronId;
 
-/// The numbers of the operations, from 1, that make and change the named neurons. Concepts that these lead to come along, made alone; of
-/// memories that the run makes beside them nothing does, and ties to those stay out.
+/// The numbers of the operations, from 1, that make and change the named neurons. Concepts, speakers and sessions that these lead to come
+/// along, made alone; of memories that the run makes beside them nothing does, and ties to those stay out.
 pub fn part_of(record: &RunRecord, named: &BTreeSet<NeuronId>) -> Vec<usize> {
     let made: BTreeMap<&NeuronId, Kind> =
         record.effects.iter().filter_map(|effect| effect.created.as_deref()).map(|new| (&new.id, new.kind)).collect();
@@ -26,7 +26,7 @@ pub fn part_of(record: &RunRecord, named: &BTreeSet<NeuronId>) -> Vec<usize> {
         }
         if let Some(to) = end_of(op).filter(|to| !named.contains(*to)) {
             match made.get(to) {
-                Some(Kind::Semantic) => drop(needed.insert(to.clone())),
+                Some(Kind::Semantic | Kind::Contextual) => drop(needed.insert(to.clone())),
                 Some(_) => continue,
                 None => {}
             }
