@@ -131,8 +131,11 @@ pub(super) fn resolutions(take: &[String], conflicts: &[Conflict]) -> Result<Vec
             Some((number, word)) => {
                 let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
                 let Some(known) = place.and_then(|place| sides.get_mut(place)) else {
-                    let all = conflicts.len();
-                    return Err(BrainError::usage(format!("--take {number}={word}: there are {all} conflicts")));
+                    let all = match conflicts.len() {
+                        1 => "is 1 conflict".to_owned(),
+                        all => format!("are {all} conflicts"),
+                    };
+                    return Err(BrainError::usage(format!("--take {number}={word}: there {all}")));
                 };
                 *known = Some(side(word)?);
             }

@@ -75,6 +75,9 @@ pub struct ReviewLine {
 pub struct ReviewList {
     /// Those runs.
     pub waiting: Vec<ReviewLine>,
+    /// The branches of sleeps that wait to be approved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sleeps: Vec<String>,
     /// Statements that wait for a person's approval, by origin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unapproved: Vec<Unapproved>,
@@ -99,8 +102,12 @@ pub struct Decision {
     /// The decision.
     #[serde(flatten)]
     pub review: ReviewRecord,
-    /// Whether main names its reviewer, or nobody, as one who may decide on that run.
+    /// Whether main names its reviewer, or nobody, as one who may decide on that run, and its commit is that reviewer's, signed where signatures
+    /// are required.
     pub counts: bool,
+    /// Whether it does not count for its commit alone: that is by somebody else, or lacks the signature that is required here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_unsigned: bool,
     /// Whether wake has what it decided: of several decisions on a run, one stands.
     pub stands: bool,
     /// Whether the run still waits: the decision is not carried out.
@@ -174,7 +181,8 @@ impl Brain {
         let standoffs = self.cycle.standoffs().unwrap_or_default();
         // What cannot be counted hides no run that waits.
         let unapproved = self.unapproved().unwrap_or_default();
-        Ok(ReviewList { waiting, unapproved, councils, audit: self.audit_queue()?, standoffs })
+        let sleeps = self.cycle.waiting_sleeps()?.iter().map(ToString::to_string).collect();
+        Ok(ReviewList { waiting, sleeps, unapproved, councils, audit: self.audit_queue()?, standoffs })
     }
 
     fn outline(&self, branch: &Branch, tip: CommitId, run: &RunId, rules: &str) -> Result<Outline, BrainError> {
@@ -426,6 +434,7 @@ impl Brain {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let made = |review: ReviewRecord| {
             let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.cycle.stands(&network, &review)?);
+            let is_unsigned = !counts && self.cycle.names_its_reviewer(&review)?;
             let waiting = self.cycle.waiting_named(review.run.as_str())?;
             let store = &self.cycle.store;
             let of_another = review.verdict == Verdict::Approve
@@ -435,7 +444,7 @@ impl Brain {
                     _ => false,
                 };
             let review = self.cycle.with_remarks(review)?;
-            Ok(Decision { counts, stands, is_open: !stands && waiting.is_some(), of_another, review })
+            Ok(Decision { counts, is_unsigned, stands, is_open: !stands && waiting.is_some(), of_another, review })
         };
         self.cycle.newest_reviews(most)?.into_iter().map(made).collect()
     }

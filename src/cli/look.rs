@@ -234,7 +234,11 @@ fn reason(entry: &WhyEntry) -> String {
         text += &format!("    run {}\n", safe_line(run));
     }
     if let Some(because) = &entry.because {
-        text += &format!("    because of: {}\n", safe_line(because));
+        let more = match entry.stimuli.len() {
+            0 | 1 => String::new(),
+            count => format!(", and {} more", plural(count - 1, "stimulus", "stimuli")),
+        };
+        text += &format!("    because of: {}{more}\n", safe_line(because));
     }
     if let Some(decision) = &entry.decision {
         text += &format!("    {}\n", safe_line(decision));

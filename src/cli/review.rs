@@ -5,6 +5,7 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
+use super::again::again;
 use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};
@@ -133,7 +134,12 @@ fn listed(list: &ReviewList) -> String {
         })
         .collect();
     let origins: String = list.unapproved.iter().take(ORIGINS).map(|one| unapproved(one) + "\n").collect();
-    let councils = stopped + &councils + &audit + &origins;
+    let sleep = |branch: &String| format!("a sleep waits: git brain approve {branch}   git brain reject {branch}\n");
+    let sleeps: String = list.sleeps.iter().map(sleep).collect();
+    let councils = stopped + &sleeps + &councils + &audit + &origins;
+    if list.waiting.is_empty() && !list.sleeps.is_empty() {
+        return councils;
+    }
     if list.waiting.is_empty() {
         return format!("Nothing waits for review.\n{councils}");
     }
@@ -179,10 +185,13 @@ fn told(line: &ReviewLine) -> String {
     )
 }
 
-fn decided(Decision { review, counts, stands, is_open, of_another }: &Decision) -> String {
+fn decided(Decision { review, counts, is_unsigned, stands, is_open, of_another }: &Decision) -> String {
     let uncounted = match (counts, stands) {
         (true, _) if *of_another => "\n        is about another commit of the run, and lets this one not in",
         (true, false) if *is_open => "\n        is not carried out yet: `git brain review` lists the run",
+        (false, _) if *is_unsigned => {
+            "\n        does not count: its commit is not by its reviewer, or lacks a signature that counts here"
+        }
         (false, _) => "\n        does not count today: `[review]` names others for that run",
         (true, false) => {
             "\n        does not stand: wake has not what it decided, because it was undone or another decision came first"
@@ -281,6 +290,9 @@ fn numbers(brain: &Brain, run: &str, named: &[String]) -> Result<Vec<usize>, Bra
         let (from, to) = text.split_once('-').unwrap_or((text, text));
         Some(from.trim().parse::<usize>().ok()?..=to.trim().parse::<usize>().ok()?)
     };
+    if named.iter().any(|name| name.trim().is_empty()) {
+        return Err(BrainError::usage("--only: nothing stands between two commas; --only 1,3-5 names operations"));
+    }
     let mut all = std::collections::BTreeSet::new();
     let (numbers, neurons): (Vec<&String>, Vec<&String>) = named.iter().partition(|name| range(name).is_some());
     for name in numbers {

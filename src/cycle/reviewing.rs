@@ -8,7 +8,7 @@ use super::network::TreeNetwork;
 use super::sides::TreeSides;
 use super::trailers::SHOWN;
 use super::{Cycle, CycleError, EVALUATOR, HUMAN};
-use crate::delta::{Effect, Operation, RunRecord};
+use crate::delta::{Effect, Operation, REJECTED, RunRecord};
 use crate::limits;
 use crate::merge::{self, Conflict, Options};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
@@ -356,7 +356,9 @@ impl Cycle {
         }
         let origins = &self.shared.policy.settings.origins;
         let mut notes = landing.notes;
-        notes.extend(record.notes.iter().cloned());
+        // Of a run that was decided on, the decision is told.
+        let is_decided = !self.reviews_of(&record.run)?.is_empty();
+        notes.extend(record.notes.iter().filter(|note| !is_decided || *note != REJECTED).cloned());
         let tainted = origins.is_tainted(&record.origin);
         if tainted {
             notes.push(format!(

@@ -166,6 +166,13 @@ impl Cycle {
         Ok((run, tip))
     }
 
+    /// The branches of sleeps that wait for a person.
+    pub fn waiting_sleeps(&self) -> Result<Vec<Branch>, CycleError> {
+        let branches = self.store.branches(self.sleeps().trim_end_matches('*'))?;
+        let branches = branches.into_iter().map(|(branch, _)| branch);
+        Ok(branches.filter(|branch| self.waiting_sleep(branch).is_ok()).collect())
+    }
+
     /// The pattern of all branches of sleeps.
     fn sleeps(&self) -> String {
         let wake = self.store.wake().as_str();

@@ -316,7 +316,8 @@ impl Cycle {
             body: String::new(),
             trailers,
         })?;
-        rebuilt.notes.push(format!("{texts} wait to be perceived again, by the next `git brain run`"));
+        let wait = if ids.len() == 1 { "waits" } else { "wait" };
+        rebuilt.notes.push(format!("{texts} {wait} to be perceived again, by the next `git brain run`"));
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::cycle::admission::{Fault, Kind, SAYS};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::reviews::is_of_reviewer;
 use crate::cycle::{Cycle, CycleError, EVALUATOR};
 use crate::delta::LedgerEntry;
 use crate::model::ids::{RunId, StimulusId};
@@ -95,6 +96,12 @@ impl Cycle {
     /// Whether a review is of one who may decide on that run.
     pub fn counts_for_its_run(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
         self.counts(review, &self.review_of_main()?, self.rule_that_held(review)?.as_deref())
+    }
+
+    /// Whether main names the reviewer of a review as one who may decide on that run, whoever made the commit that brought the review.
+    pub fn names_its_reviewer(&self, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let rule = self.rule_that_held(review)?;
+        Ok(review.council.is_none() && is_of_reviewer(review, &self.review_of_main()?, rule.as_deref()))
     }
 
     /// The rule by which the run waited that a review is about, if one did and its commit is known here.
