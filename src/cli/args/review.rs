@@ -57,7 +57,7 @@ pub struct Review {
     /// them no more.
     #[arg(long, requires = "runs", conflicts_with_all = ["interactive", "format", "decided"])]
     pub forget: bool,
-    /// Take back the rejection of RUN: what it says becomes a run of yours, and nobody is told any more that it was kept out.
+    /// Take back the rejection of RUN: what it says becomes a run of yours, and its words no longer count as kept out.
     #[arg(long, requires = "runs", conflicts_with_all = ["interactive", "format", "decided", "edit", "forget"])]
     pub again: bool,
     /// With --again, write nothing.
