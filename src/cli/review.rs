@@ -5,7 +5,6 @@
 use std::io::{BufRead, Write};
 use std::path::Path;
 
-use super::again::again;
 use super::args;
 use super::output::{STYLES, safe, safe_line, short};
 use super::{Done, Session};

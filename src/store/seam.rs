@@ -50,7 +50,7 @@ impl Store {
 
     fn seam_of(&self, one: CommitId, other: CommitId) -> Result<Option<Vec<u8>>, StoreError> {
         let mut parents = [self.commit(one)?, self.commit(other)?];
-        parents.sort_by(|a, b| a.id.to_string().cmp(&b.id.to_string()));
+        parents.sort_by_key(|parent| parent.id.to_string());
         if parents[0].tree != parents[1].tree || one == other {
             return Ok(None);
         }

@@ -70,7 +70,7 @@ pub fn closeness_of_text(index: &Index<'_>, question: &str, told: &str) -> f64 {
     let mut seen = BTreeSet::new();
     let (mut all, mut covered) = (0.0, 0.0);
     for word in asked.iter().filter(|word| seen.insert(word.stem.as_str())) {
-        let weight = idf(index.rarity(&word.stem), index.memories());
+        let weight = index.idf_of(&index.forms(word));
         all += weight;
         covered += if says(&word) { weight } else { 0.0 };
     }
