@@ -24,6 +24,8 @@ const TINY_WORDS: usize = 2;
 const SMALL_ITEM: usize = 200;
 /// Longest run of headings without a text below them, bytes.
 const HEADINGS: usize = 400;
+/// Most lines of a title that is underlined.
+const TITLE_LINES: usize = 3;
 /// A last piece that is shorter than this goes to the one before, bytes.
 const REMAINDER: usize = 160;
 
@@ -244,7 +246,7 @@ impl Blocks {
                     trimmed.len() > mark.len() && title.is_some_and(|title| underlines(trimmed, title.trim()));
                 self.end(Some(if is_title { Form::Heading } else { Form::Code }));
             }
-        } else if self.lines == 1 && underlines(trimmed, self.held.trim()) && item(self.held.trim()).is_none() {
+        } else if self.is_title(trimmed) {
             self.hold(line);
             self.end(Some(Form::Heading));
         } else if let Some(mark) = opened_fence(trimmed) {
@@ -265,6 +267,13 @@ impl Blocks {
             }
             self.hold(line);
         }
+    }
+
+    /// Whether a line underlines what is held: one line, or a few of which the last is a release or a date, where the signs would open code.
+    fn is_title(&self, line: &str) -> bool {
+        let above = self.held.lines().next_back().unwrap_or_default().trim();
+        let most = if opened_fence(line).is_some() { TITLE_LINES } else { 1 };
+        (1..=most).contains(&self.lines) && underlines(line, above) && item(self.held.trim()).is_none()
     }
 
     fn hold(&mut self, line: &str) {

@@ -41,6 +41,8 @@ fn a_title_is_underlined_with_any_sign_of_its_length() {
         let found = pieces(&overlined);
         assert!(found.len() == 2 && found[0].ends_with("yellow.") && found[1] == "The gate is green.", "{found:?}");
     }
+    let release = "Harbour FAQ\nRelease 3 May\n~~~~~~~~~~~~~\n\nThe crane is yellow.\n\nThe gate is green.\n";
+    assert_eq!(pieces(release).len(), 2);
     // A fence is shorter than what introduces it, or has a word behind it.
     for fence in ["~~~", "```", "~~~~", "~~~ sh"] {
         let code = format!("Run this\n{fence}\ncd x\n\nls\n{}\n", fence.trim_end_matches(" sh"));
