@@ -191,7 +191,12 @@ fn main_takes_sleeps_and_what_people_commit_and_nothing_that_nobody_approved() {
     world.slept("a");
     world.sync("a");
     let main = world.tip("a", "main");
-    let feature = world.commit("a", &main, &[&format!("{main}^")], &[("docs/a.md", Some("a\n"))], "feature\n", &[]);
+    let before = format!("{main}^");
+    // What a night made is a night's: a person's commit has of runs what they made.
+    let slept = world.commit("a", &main, &[&before], &[("docs/a.md", Some("a\n"))], "feature\n", &[]);
+    let slept = world.commit("a", &main, &[&main, &slept], &[("docs/a.md", Some("a\n"))], "merge feature\n", &[]);
+    refused(&world, "a night by hand", &slept, "main", "is brought without what its run made");
+    let feature = world.commit("a", &before, &[&before], &[("docs/a.md", Some("a\n"))], "feature\n", &[]);
     let foxtrot = world.commit("a", &main, &[&feature, &main], &[("docs/a.md", Some("a\n"))], "merge main\n", &[]);
     refused(&world, "a side line", &foxtrot, "main", "along first parents");
     let good = world.commit("a", &main, &[&main, &feature], &[("docs/a.md", Some("a\n"))], "merge feature\n", &[]);
