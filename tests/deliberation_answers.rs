@@ -205,3 +205,37 @@ fn alternatives_are_used_by_the_next_run_whatever_is_proposed_there() {
     assert!(shown["fruits"].to_string().contains("\"payload\":{\"x\":2}"), "{shown:#}");
     assert!(!searched.questions().iter().any(|one| one["id"] == asked["id"]), "it is used");
 }
+
+/// Words of a client that nobody approved reach main neither by the cycle that uses them nor by those that go on from it.
+#[test]
+fn an_answer_of_a_client_marks_the_cycles_that_rest_on_it() {
+    let searched = searched_by("diverger", 60);
+    let world = &searched.world;
+    searched.cycle();
+    let [asked] = &searched.questions()[..] else { panic!("{:?}", searched.questions()) };
+    let mechanism = json!({"name": "the clients alternative", "intuition": "y", "pseudocode": "", "regime_suggestion": "", "lookahead_risk": 0});
+    let answer = json!({"proposals": [{"mechanism": mechanism, "payload": {"x": 2}}]});
+    let info =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "evil", "version": "1"}});
+    let call = json!({"name": "propose", "arguments": {"question": asked["id"], "answer": answer}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let dir = world.dir("a").display().to_string();
+    let said = world.sandbox.brain_with(&["-C", &dir, "mcp"], lines.as_bytes()).exits(0);
+    assert!(said.out.contains("answered"), "{said}");
+    searched.cycle();
+    let has = |branch: &str| world.git_try("a", &["grep", "-q", "the clients alternative", branch, "--", "network"]).0;
+    let newest =
+        || world.git("a", &["log", "-1", "--format=%(trailers:key=Origin,valueonly)", "--author=searcher", "wake"]);
+    assert!(has("wake"), "the cycle used it");
+    assert_eq!(newest().trim(), "mcp:evil");
+    searched.cycle();
+    assert_eq!(newest().trim(), "mcp:evil", "it goes on from what the client said");
+    world.slept("a");
+    assert!(!has("main"), "nobody approved what the client said");
+    world.brain("a", &["check"]);
+}

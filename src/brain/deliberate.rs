@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::fruit::{Became, failure};
+use super::fruit::{Became, Landing, failure};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::deliberation::{Handoff, Question, told_live};
@@ -19,7 +19,7 @@ use crate::delta::{Document, Limits, Operation};
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::SETTINGS;
-use crate::model::{Settings, json};
+use crate::model::{Origin, Settings, json};
 use crate::store::LockName;
 use crate::store::handoff::Answered;
 
@@ -180,10 +180,18 @@ impl Brain {
             let (run, fruits) = match request.dry_run {
                 true => (None, Vec::new()),
                 false => {
-                    let run = self.enter(&goal, &agent, &cycle)?;
+                    let (run, is_in_wake) = self.enter(&goal, &agent, &cycle)?;
                     self.cycle.forget_used(&goal, &cycle)?;
-                    let landing = self.land_fruits(&run, &cycle, false)?;
+                    let landing = match is_in_wake {
+                        true => self.land_fruits(&run, &cycle, false)?,
+                        false => Landing::default(),
+                    };
                     report.notes.extend(landing.notes(&run, &cycle));
+                    report.notes.extend((!is_in_wake).then(|| {
+                        format!(
+                            "the cycle waits, because of where an answer in it comes from: `git brain review {run}`"
+                        )
+                    }));
                     (Some(run), landing.landed)
                 }
             };
@@ -260,8 +268,8 @@ impl Brain {
         }
     }
 
-    /// Enters a cycle by a run of the coordinator, the only one that writes.
-    fn enter(&self, goal: &AgentName, agent: &AgentName, cycle: &CycleRecord) -> Result<RunId, BrainError> {
+    /// Enters a cycle by a run of the coordinator, the only one that writes; and whether it is in wake.
+    fn enter(&self, goal: &AgentName, agent: &AgentName, cycle: &CycleRecord) -> Result<(RunId, bool), BrainError> {
         let value = serde_json::to_value(cycle).expect("invariant: a cycle is JSON");
         let ops = vec![Operation::Deliberate(Deliberate { goal: goal.clone(), cycle: value })];
         let document = Document { agent: Some(agent.clone()), prediction: None, ops };
@@ -274,8 +282,13 @@ impl Brain {
             None => format!("deliberation:{}", cast.gardener.mind),
         };
         let given = Given { document, bytes, lines: Vec::new(), agent: agent.clone(), reason: "deliberate", cognition };
-        let report = self.apply_given(given, false, false)?;
-        RunId::parse(&report.run).map_err(|e| BrainError::refused(e.to_string()))
+        let origin = self.cycle.origin_of_cycle(goal, cycle)?;
+        let report = match origin == Origin::local() {
+            true => self.apply_given(given, false, false)?,
+            false => self.apply_from(given, Some(&origin), false, false)?,
+        };
+        let run = RunId::parse(&report.run).map_err(|e| BrainError::refused(e.to_string()))?;
+        Ok((run, report.merged))
     }
 
     /// What a goal's cycles have left.
@@ -386,11 +399,11 @@ impl Brain {
         Ok(left.map(told).collect())
     }
 
-    /// Answers one of them with a JSON document.
+    /// Answers one of them with a JSON document. The cycle that uses it comes from where the answer does; `None`: a person at this machine gives it.
     ///
     /// # Errors
     /// There is no such question (2).
-    pub fn answer_handoff(&self, id: &str, answer: &str) -> Result<(), BrainError> {
+    pub fn answer_handoff(&self, id: &str, answer: &str, from: Option<&Origin>) -> Result<(), BrainError> {
         if self.cycle.is_too_late(id)? {
             return Err(BrainError::Usage {
                 message: format!("the time of question {id} is over, and no answer counts any more"),
@@ -404,7 +417,7 @@ impl Brain {
                 hint: Some("`git brain --json deliberate --handoffs` prints the schema".to_owned()),
             });
         }
-        match self.cycle.store.answer_handoff(id, answer.as_bytes())? {
+        match self.cycle.store.answer_handoff(id, answer.as_bytes(), from.map(Origin::as_str))? {
             Answered::Now => Ok(()),
             Answered::Before => Err(BrainError::Usage {
                 message: format!("question {id} has its answer already"),

@@ -6,16 +6,19 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Brain, BrainError, HUMAN};
-use crate::cycle::commit::Draft;
+use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::quoted;
 use crate::cycle::reviewing::WaitingRun;
 use crate::deliberation::classes::Class;
 use crate::deliberation::gates::{GateResult, MEASURED};
 use crate::deliberation::likeness;
 use crate::deliberation::record::{CycleRecord, ResultRecord};
 use crate::delta::{Document, Prediction};
+use crate::model::Origin;
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, RunId, hash_fields};
+use crate::model::origin::Level;
 
 /// The fate of a cycle's fruit.
 #[derive(Default)]
@@ -120,13 +123,17 @@ impl Brain {
             let text = format!("{}: {}", mechanism.name, mechanism.intuition);
             document.prediction = Some(Prediction { text: Some(text), ..Prediction::default() });
             let shared = &self.cycle.shared;
-            let origin = crate::cycle::quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
+            let origins = &shared.policy.settings.origins;
+            let of_cycle = network.record(entered)?.map_or_else(Origin::local, |record| record.origin.passed_on());
+            let origin = quoted::by_hand(&document, &network, origins)?.and(&of_cycle);
+            let is_asked = (agent.as_str() == HUMAN).then(|| "asked".to_owned());
+            let by_origin = (origins.level(&origin) >= Level::Review).then(|| HELD_FOR_ORIGIN.to_owned());
             let mut draft = Draft {
                 reason: format!("fruit of {entered}"),
                 document,
                 origin,
                 authority: shared.policy.authority(&agent)?,
-                held: (agent.as_str() == HUMAN).then(|| "asked".to_owned()),
+                held: is_asked.or(by_origin),
                 ..Draft::by_hand(shared, base, run.clone(), "deliberation")?
             };
             let applied = draft.apply(&self.cycle.store, shared)?;

@@ -24,7 +24,7 @@ pub(super) fn deliberate(session: &Session, args: &args::Deliberate) -> Done {
         return handoffs(session, &brain);
     }
     if let [id, file] = args.answer.as_slice() {
-        brain.answer_handoff(id, &session.text_of(Path::new(file), DELTA_BYTES)?)?;
+        brain.answer_handoff(id, &session.text_of(Path::new(file), DELTA_BYTES)?, None)?;
         session.out.say(&format!("Answered {id}."));
         return Ok(0);
     }

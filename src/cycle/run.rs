@@ -247,7 +247,9 @@ impl Spawn {
                 let live = told_live(store.common_dir());
                 let record = cycle.deliberate(&question, &live)?;
                 let document = entered(&goal, &this.job, &record);
-                let Some(draft) = this.draft(document, Origin::local())? else { return Ok(None) };
+                let Some(draft) = this.draft(document, cycle.origin_of_cycle(&goal, &record)?)? else {
+                    return Ok(None);
+                };
                 let applied = draft.apply(&store, &this.cycle.shared)?;
                 let settled = draft.settle(&applied, &store, &this.cycle.shared, true)?;
                 cycle.forget_used(&goal, &record)?;

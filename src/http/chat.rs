@@ -150,7 +150,7 @@ pub(super) async fn answer_handoff(State(shared): State<Shared>, request: Reques
     on_a_thread(move || {
         let brain = shared.serving.brain()?;
         match brain.handoffs()?.iter().any(|one| one.id == asked) {
-            true => brain.answer_handoff(&asked, &answer.to_string()).map(|()| true),
+            true => brain.answer_handoff(&asked, &answer.to_string(), None).map(|()| true),
             false => Ok(false),
         }
     })

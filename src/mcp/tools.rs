@@ -175,7 +175,7 @@ impl Call {
             Self::Outcome => ask!(outcome),
             Self::Propose => match proposed(given) {
                 Ok(Proposed::Delta(delta)) => document(desk.propose(client, delta.to_string().as_bytes(), "the delta")),
-                Ok(Proposed::Answer(id, answer)) => document(desk.answer(&id, &answer.to_string())),
+                Ok(Proposed::Answer(id, answer)) => document(desk.answer(client, &id, &answer.to_string())),
                 Err(error) => failure(&error),
             },
             Self::Status => match arguments::<Nothing>(given) {

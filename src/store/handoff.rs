@@ -66,14 +66,21 @@ impl Store {
             .map_err(|e| StoreError::file(&path)(e))
     }
 
-    /// Answers a question, unless it has an answer.
-    pub fn answer_handoff(&self, id: &str, answer: &[u8]) -> Result<Answered, StoreError> {
+    /// Answers a question, unless it has an answer. Whoever is no person at this machine says where the answer comes `from`.
+    pub fn answer_handoff(&self, id: &str, answer: &[u8], from: Option<&str>) -> Result<Answered, StoreError> {
         let folder = self.handoff_dir();
         let is_name = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !is_name || !folder.join(format!("{id}.json")).is_file() {
             return Ok(Answered::NoQuestion);
         }
         let path = folder.join(format!("{id}.answer.json"));
+        // Where it comes from is there before it. Of two that answer at once both are named: too much rather than too little.
+        if let Some(from) = from.filter(|_| !path.exists()) {
+            let place = folder.join(format!("{id}.from"));
+            let add = |mut file: std::fs::File| std::io::Write::write_all(&mut file, format!("{from}\n").as_bytes());
+            let opened = std::fs::OpenOptions::new().create(true).append(true).open(&place);
+            opened.and_then(add).map_err(|e| StoreError::file(&place)(e))?;
+        }
         match write_new(&path, answer).map_err(|e| StoreError::file(&path)(e))? {
             true => Ok(Answered::Now),
             false => Ok(Answered::Before),
@@ -90,6 +97,16 @@ impl Store {
             // Too long an answer is none of the form.
             Ok(_) => Ok(Some(Vec::new())),
             Err(_) => Ok(None),
+        }
+    }
+
+    /// The origins of the answer to a question; none: a person at this machine gave it.
+    pub fn answer_is_from(&self, id: &str) -> Result<Vec<String>, StoreError> {
+        let path = self.handoff_dir().join(format!("{id}.from"));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(StoreError::file(&path)(error)),
         }
     }
 
@@ -116,7 +133,8 @@ impl Store {
 
     /// Takes a question and its answer away.
     pub fn forget_handoff(&self, id: &str) -> Result<(), StoreError> {
-        for name in [format!("{id}.json"), format!("{id}.answer.json"), format!("{id}.refused")] {
+        for end in ["json", "answer.json", "refused", "from"] {
+            let name = format!("{id}.{end}");
             let path = self.handoff_dir().join(name);
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

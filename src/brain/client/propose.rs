@@ -64,12 +64,12 @@ impl Desk {
     ///
     /// # Errors
     /// No such question waits, or the answer is not of its form (2).
-    pub fn answer(&self, question: &str, answer: &str) -> Result<Proposal, BrainError> {
+    pub fn answer(&self, client: &Client, question: &str, answer: &str) -> Result<Proposal, BrainError> {
         let brain = self.brain()?;
         if answer.len() > limits::DELTA_BYTES {
             return Err(BrainError::refused(format!("the answer has more than {} bytes", limits::DELTA_BYTES)));
         }
-        brain.answer_handoff(question, answer)?;
+        brain.answer_handoff(question, answer, Some(&client.origin()))?;
         Ok(Proposal { run: question.to_owned(), state: "answered", changes: Vec::new(), notes: Vec::new() })
     }
 

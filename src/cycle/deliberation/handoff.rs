@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Job;
+use crate::cycle::network::TreeNetwork;
 use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::events::{Action, Event};
 use crate::deliberation::gates::{ALIGNMENT, GateRecord};
@@ -15,8 +16,8 @@ use crate::deliberation::roles::Role;
 use crate::deliberation::tree::{HANDOFF, Step, Told, ToldStep, TreeDeliberation, Unanswered};
 use crate::deliberation::verdict::{self, Alignment, Proposal, Said};
 use crate::limits;
-use crate::model::Stamp;
 use crate::model::ids::{AgentName, hash_fields};
+use crate::model::{Origin, Stamp};
 
 /// How often it is looked for an answer.
 const LOOK: Duration = Duration::from_millis(200);
@@ -63,6 +64,13 @@ impl Handoff {
             (Role::Aligner, Some(proposal)) => proposal.key(),
             _ => self.tree.clone(),
         }
+    }
+
+    /// Whether an event of a cycle says that of it.
+    fn is_told_by(&self, cycle: &CycleRecord, action: Action) -> bool {
+        let target = self.target();
+        let is_it = |event: &Event| event.action == action && event.role == self.role && event.target == target;
+        cycle.events.iter().any(is_it)
     }
 
     /// The candidate that an aligner is asked about.
@@ -266,17 +274,35 @@ impl Cycle {
         Ok(one.until.is_some_and(|until| until <= now) && self.store.answered_handoff(&one.id)?.is_none())
     }
 
+    /// Where a cycle comes from: the answers to questions that it has, and the cycles of its goal that it goes on from.
+    pub fn origin_of_cycle(&self, goal: &AgentName, cycle: &CycleRecord) -> Result<Origin, CycleError> {
+        let mut origin = Origin::local();
+        for one in self.handoffs_of(goal.as_str())? {
+            if self.store.answered_handoff(&one.id)?.is_some() && one.is_told_by(cycle, Action::HandoffResponse) {
+                for from in self.store.answer_is_from(&one.id)? {
+                    let from = Origin::parse(&from)
+                        .map_err(|why| CycleError::refused(format!("question {}: {why}", one.id)))?;
+                    origin = origin.and(&from);
+                }
+            }
+        }
+        let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let network = TreeNetwork::new(&self.store, tree);
+        for (run, _) in self.cycles_of(tree, goal)? {
+            if let Some(record) = network.record(&run)? {
+                origin = origin.and(&record.origin.passed_on());
+            }
+        }
+        Ok(origin)
+    }
+
     /// Forgets the questions whose answer a cycle has, which is entered now, and those that it says nobody answered.
     pub fn forget_used(&self, goal: &AgentName, cycle: &CycleRecord) -> Result<(), CycleError> {
         let now = self.shared.world.now();
         for one in self.handoffs_of(goal.as_str())? {
-            let target = one.target();
-            let says = |action: Action| {
-                let is_it = |event: &Event| event.action == action && event.role == one.role && event.target == target;
-                cycle.events.iter().any(is_it)
-            };
             let is_answered = self.store.answered_handoff(&one.id)?.is_some();
-            if is_answered && says(Action::HandoffResponse) || self.is_over(&one, now)? && says(Action::HandoffTimeout)
+            if is_answered && one.is_told_by(cycle, Action::HandoffResponse)
+                || self.is_over(&one, now)? && one.is_told_by(cycle, Action::HandoffTimeout)
             {
                 self.store.forget_handoff(&one.id)?;
             }
