@@ -54,8 +54,11 @@ fn rejection_is_taken_back_by_whoever_may_decide() {
         let decided = world.brain(machine, &["review", "--decided"]);
         assert!(decided.contains("taken back by mara") && decided.contains("the source was checked"), "{decided}");
     }
+    // Another reason of whoever rejected it brings no lesson back.
+    as_person(&world, "a", "ben", &["review", &run, "--why", "no source"]).exits(0);
+    assert!(!world.brain("a", &["prime"]).contains("rejected by ben"));
     let twice = as_person(&world, "b", "mara", &["review", &run, "--again"]).exits(3);
-    assert!(twice.err.contains("was taken back by mara"), "{twice}");
+    assert!(twice.err.contains("was taken back already"), "{twice}");
 }
 
 #[test]

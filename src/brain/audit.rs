@@ -332,6 +332,7 @@ impl Brain {
                 lands: None,
                 declined: Said::default(),
                 forgotten: Vec::new(),
+                again: None,
             };
             self.cycle.add_review(&review)?;
             decisions.push(review);

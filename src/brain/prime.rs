@@ -218,7 +218,7 @@ impl Brain {
             {
                 let review = self.cycle.with_remarks(review)?;
                 let says_nothing = review.why.is_empty() && review.declined.is_empty() && review.forgotten.is_empty();
-                if says_nothing || review.is_taken_back() {
+                if says_nothing || review.again.is_some() {
                     continue;
                 }
                 lessons.push(Lesson {

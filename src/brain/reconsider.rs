@@ -16,7 +16,6 @@ use crate::delta::{Document, Operation, RunRecord};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::origin::Level;
 use crate::model::{json, plural};
-use crate::review::record::TAKEN_BACK;
 use crate::review::{LESSON, REASON, Verdict};
 use crate::store::{CommitId, LockName};
 
@@ -62,8 +61,10 @@ impl Brain {
                 )),
             });
         }
-        if review.is_taken_back() {
-            return Err(BrainError::refused(format!("the rejection of {run} was {}", review.why)));
+        if let Some(again) = &review.again
+            && (self.cycle.waiting_named(again.as_str())?.is_some() || self.cycle.lives(&network, again)?)
+        {
+            return Err(BrainError::refused(format!("the rejection of {run} was taken back already, as {again}")));
         }
         let (by, address) = self.cycle.store.user();
         if address != review.address() && !self.cycle.may_forget(&address)? {
@@ -86,13 +87,14 @@ impl Brain {
         let (again, held) = (draft.run.clone(), draft.held.is_some());
         let landed = self.land(draft, &applied, dry_run)?;
         let reason = match why.map(str::trim).filter(|why| !why.is_empty()) {
-            Some(why) => format!("{TAKEN_BACK}{by}, as {again}: {why}"),
-            None => format!("{TAKEN_BACK}{by}, as {again}"),
+            Some(why) => format!("taken back by {by}, as {again}: {why}"),
+            None => format!("taken back by {by}, as {again}"),
         };
         let forget = !review.declined.is_empty();
-        let remark = RemarkRequest { run: run.to_string(), why: Some(reason.clone()), forget, dry_run };
+        let (why, taken_back) = (Some(reason.clone()), Some(again.clone()));
+        let remark = RemarkRequest { run: run.to_string(), why, forget, again: taken_back, dry_run };
         self.remark_alone(&remark)?;
-        let error = match landed.merged && !dry_run {
+        let error = match landed.merged && !dry_run && review.again.is_none() {
             true => Some(self.credit(&record, 1.0, &reason, &mut notes)?.0),
             false => None,
         };

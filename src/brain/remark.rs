@@ -9,7 +9,6 @@ use crate::model::ids::RunId;
 use crate::model::plural;
 use crate::review::kept_out::digest;
 use crate::review::page::visible;
-use crate::review::record::TAKEN_BACK;
 use crate::review::{Remark, ReviewRecord};
 use crate::store::{LockName, is_agents_address};
 
@@ -22,6 +21,8 @@ pub struct RemarkRequest {
     pub why: Option<String>,
     /// Tell nobody any more what was kept out.
     pub forget: bool,
+    /// The run by which a rejection is taken back.
+    pub again: Option<RunId>,
     /// Write nothing.
     pub dry_run: bool,
 }
@@ -93,7 +94,7 @@ impl Brain {
             false => Vec::new(),
         };
         let is_own = address == review.address();
-        if !is_own && (!why.is_empty() && !why.starts_with(TAKEN_BACK) || !self.cycle.may_forget(&address)?) {
+        if !is_own && (!why.is_empty() && request.again.is_none() || !self.cycle.may_forget(&address)?) {
             return Err(BrainError::Refused {
                 message: format!(
                     "{} was decided on by {}, and {address} has nothing to say of it",
@@ -121,6 +122,7 @@ impl Brain {
                 by: format!("{name} <{address}>"),
                 at: self.cycle.shared.world.now(),
                 why: why.clone(),
+                again: request.again.clone(),
                 forgets: forgets.clone(),
             };
             if !request.dry_run {
@@ -143,6 +145,7 @@ impl Brain {
                 by: format!("{name} <{address}>"),
                 at: self.cycle.shared.world.now(),
                 why: String::new(),
+                again: None,
                 forgets,
             };
             if !request.dry_run {

@@ -179,6 +179,7 @@ impl Brain {
                     council: request.council.clone(),
                     declined: Said::default(),
                     forgotten: Vec::new(),
+                    again: None,
                 })?;
                 self.quote_declined(&record, &waiting.commit, &mut review, request.forget)?;
                 review
@@ -330,7 +331,8 @@ impl Brain {
         let forget = request.forget && !told.declined.is_empty();
         let mut notes = match why.is_some() || forget {
             true => {
-                self.remark_alone(&RemarkRequest { run: run.to_string(), why, forget, dry_run: request.dry_run })?.notes
+                let (run, dry_run) = (run.to_string(), request.dry_run);
+                self.remark_alone(&RemarkRequest { run, why, forget, dry_run, again: None })?.notes
             }
             false => vec![format!(
                 "{said}; that decision and its reason stay: `git brain review {run} --why TEXT` changes the reason"

@@ -110,7 +110,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "subject",
-        "git brain subject add \"Anna Moreau\"\ngit brain feed --subject \"Anna Moreau\" \"allergic to nuts\"\n\
+        "git brain subject add \"Anna Moreau\"\ngit brain subject list\n\
          git brain subject add \"Anna Moreau\" --key - < key.txt\ngit brain subject forget \"Anna Moreau\"",
     ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),

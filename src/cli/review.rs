@@ -71,7 +71,12 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
 /// Says of decisions that were made why, or that their words are told nobody any more.
 fn remark(session: &Session, brain: &Brain, args: &args::Review) -> Done {
     let said = |run: &String| {
-        brain.remark_on(&RemarkRequest { run: run.clone(), why: args.why.clone(), forget: args.forget, dry_run: false })
+        brain.remark_on(&RemarkRequest {
+            run: run.clone(),
+            why: args.why.clone(),
+            forget: args.forget,
+            ..RemarkRequest::default()
+        })
     };
     let remarks: Vec<RemarkReport> = args.runs.iter().map(said).collect::<Result<_, _>>()?;
     session.out.report(&serde_json::json!({ "remarks": remarks }), |_| remarks.iter().map(remarked).collect());

@@ -192,6 +192,6 @@ mod tests {
     #[test]
     fn words_held_back_are_found_as_the_documentation_says() {
         let missed: Vec<&str> = HELD_BACK.into_iter().filter(|text| !is_against(text)).collect();
-        assert_eq!(found(&HELD_BACK), 23, "{missed:#?}");
+        assert_eq!(found(&HELD_BACK), 22, "{missed:#?}");
     }
 }

@@ -8,7 +8,6 @@ use crate::delta::RunRecord;
 use crate::model::ids::NeuronId;
 use crate::model::layout;
 use crate::review::kept_out::{clip, kept_out};
-use crate::review::record::TAKEN_BACK;
 use crate::review::remark::REMARKS;
 use crate::review::{Remark, ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
@@ -34,7 +33,7 @@ impl Cycle {
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
     /// decide may take words back, or a rejection.
     pub(super) fn remark_counts(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
-        let takes_back = remark.why.is_empty() || remark.why.starts_with(TAKEN_BACK);
+        let takes_back = remark.why.is_empty() || remark.again.is_some();
         let may = remark.address() == review.address() || takes_back && self.may_forget(remark.address())?;
         Ok(may && self.is_added_by(&remark.path(), remark.address())?)
     }

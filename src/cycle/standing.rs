@@ -36,6 +36,10 @@ impl Cycle {
             return Ok(true);
         }
         let landed = review.lands.as_ref().map(|landed| network.record(landed)).transpose()?.flatten();
+        // The whole run landed otherwise: the decision gave way to that.
+        if network.record(&review.run)?.is_some_and(|record| !record.is_left_over()) {
+            return Ok(false);
+        }
         // One that gave way to another decision teaches nothing.
         let first = self.decision_that_stands(network, &review.run)?;
         Ok(landed.is_some() && first.is_none_or(|first| first.review == review.review))
@@ -57,7 +61,7 @@ impl Cycle {
     }
 
     /// Whether wake has a run that nobody took back.
-    fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, CycleError> {
+    pub fn lives(&self, network: &TreeNetwork<'_>, run: &RunId) -> Result<bool, CycleError> {
         let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         Ok(network.record(run)?.is_some() && self.run_to_revert(run, tree).is_ok())
     }

@@ -170,6 +170,10 @@ pub struct ReviewRecord {
     /// Digests of statements that it does not let in and whose words it does not keep, because they speak of a secret or the reviewer said so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<String>,
+    /// Of a rejection that was taken back, the run that says the same: what was said of it later tells that, not this file.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub again: Option<RunId>,
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -233,11 +237,6 @@ impl ReviewRecord {
             text = format!("{text}: {}", self.why.split_whitespace().collect::<Vec<_>>().join(" "));
         }
         within(&text, limits::CONCEPT_BYTES).to_owned()
-    }
-
-    /// Whether it is a rejection that was taken back, as it is told with what was said of it later.
-    pub fn is_taken_back(&self) -> bool {
-        self.verdict == Verdict::Reject && self.why.starts_with(TAKEN_BACK)
     }
 
     /// Whether all that the run says lands, also if as a run of the reviewer: one that settles a conflict for the run.
@@ -334,9 +333,6 @@ impl ReviewRecord {
     }
 }
 
-/// How the reason of a rejection begins that was taken back; who did and the run that says the same follow.
-pub const TAKEN_BACK: &str = "taken back by ";
-
 /// Whether a text has the form of a digest of words.
 pub fn is_digest(text: &str) -> bool {
     text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -365,6 +361,7 @@ mod tests {
             lands: None,
             declined: Said::default(),
             forgotten: Vec::new(),
+            again: None,
         }
     }
 

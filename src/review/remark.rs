@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::kept_out::digest;
-use super::record::{ReviewRecord, is_digest};
+use super::record::{ReviewRecord, Verdict, is_digest};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::ids::RunId;
@@ -30,6 +30,9 @@ pub struct Remark {
     /// The reason from now on; absent: it stays as it was.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// The run by which a rejection was taken back: it says what the rejected one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<RunId>,
     /// Digests of statements of the decision that are told nobody from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgets: Vec<String>,
@@ -67,7 +70,10 @@ impl Remark {
         if !ReviewRecord::is_named(&remark.by) {
             return wrong("by", "is no name and address".to_owned());
         }
-        if remark.why.is_empty() && remark.forgets.is_empty() {
+        if remark.again.as_ref().is_some_and(|again| !again.is_a_persons()) {
+            return wrong("again", "is no run of a person".to_owned());
+        }
+        if remark.why.is_empty() && remark.forgets.is_empty() && remark.again.is_none() {
             return wrong("", "says nothing".to_owned());
         }
         if remark.forgets.len() > limits::REVIEW_DECLINED || !remark.forgets.iter().all(|one| is_digest(one)) {
@@ -92,6 +98,9 @@ impl ReviewRecord {
         for remark in remarks.iter().filter(|remark| remark.review == self.review) {
             if !remark.why.is_empty() {
                 self.why.clone_from(&remark.why);
+            }
+            if remark.again.is_some() && self.verdict == Verdict::Reject {
+                self.again.clone_from(&remark.again);
             }
             let (review, forgotten) = (&self.review, &mut self.forgotten);
             self.declined.0.retain(|said| {
@@ -119,6 +128,7 @@ mod tests {
             by: "Anna <anna@example.org>".to_owned(),
             at: Stamp::from_unix(1_769_526_000),
             why: String::new(),
+            again: None,
             forgets: vec!["00ff".to_owned()],
         };
         let path = remark.path();
