@@ -306,6 +306,7 @@ fn the_examples_of_help_work() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, format!("The roses of {file} are in bloom.\n")).unwrap();
     }
+    sandbox.brain(&["subject", "add", "Anna"]).exits(0);
     let dir = std::path::Path::new(PROGRAM).parent().unwrap().to_path_buf();
     let path = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths(std::iter::once(dir).chain(std::env::split_paths(&path))).unwrap();

@@ -19,6 +19,9 @@ use crate::model::{json, plural};
 use crate::review::{LESSON, REASON, Verdict};
 use crate::store::{CommitId, LockName};
 
+/// How the reason of a rejection begins that was taken back.
+const TAKEN_BACK: &str = "taken back by ";
+
 /// What became of a rejection that was taken back.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reconsidered {
@@ -61,11 +64,6 @@ impl Brain {
                 )),
             });
         }
-        if let Some(again) = &review.again
-            && (self.cycle.waiting_named(again.as_str())?.is_some() || self.cycle.lives(&network, again)?)
-        {
-            return Err(BrainError::refused(format!("the rejection of {run} was taken back already, as {again}")));
-        }
         let (by, address) = self.cycle.store.user();
         if address != review.address() && !self.cycle.may_forget(&address)? {
             return Err(BrainError::Refused {
@@ -83,18 +81,33 @@ impl Brain {
                 hint: Some("a machine that had the run still has it; `git brain apply` states it anew".to_owned()),
             });
         };
+        let taught = self.entries_of(&run)?.iter().any(|entry| {
+            let text = entry.outcome.text.as_deref();
+            text.is_some_and(|text| text.starts_with(TAKEN_BACK))
+        });
+        let waits = |again: &RunId| Ok::<_, BrainError>(self.cycle.waiting_named(again.as_str())?.is_some());
+        if let Some(again) = &review.again
+            && (waits(again)? || self.cycle.lives(&network, again)?)
+        {
+            // Cut off after it had landed: what is left is to learn from it.
+            if !waits(again)? && !taught && !dry_run {
+                self.credit(&record, 1.0, &review.why, &mut notes)?;
+            }
+            return Err(BrainError::refused(format!("the rejection of {run} was taken back already, as {again}")));
+        }
         let (draft, applied) = self.drafted_again(&record, &network, wake)?;
         let (again, held) = (draft.run.clone(), draft.held.is_some());
-        let landed = self.land(draft, &applied, dry_run)?;
         let reason = match why.map(str::trim).filter(|why| !why.is_empty()) {
-            Some(why) => format!("taken back by {by}, as {again}: {why}"),
-            None => format!("taken back by {by}, as {again}"),
+            Some(why) => format!("{TAKEN_BACK}{by}, as {again}: {why}"),
+            None => format!("{TAKEN_BACK}{by}, as {again}"),
         };
-        let forget = !review.declined.is_empty();
+        // What is said of the decision comes first: it is refused where no machine would take it, and a run that does not follow is made by the next try.
         let (why, taken_back) = (Some(reason.clone()), Some(again.clone()));
+        let forget = !review.declined.is_empty();
         let remark = RemarkRequest { run: run.to_string(), why, forget, again: taken_back, dry_run };
         self.remark_alone(&remark)?;
-        let error = match landed.merged && !dry_run && review.again.is_none() {
+        let landed = self.land(draft, &applied, dry_run)?;
+        let error = match landed.merged && !dry_run && !taught {
             true => Some(self.credit(&record, 1.0, &reason, &mut notes)?.0),
             false => None,
         };

@@ -151,7 +151,8 @@ impl Brain {
         }
         let why = visible(&self.cycle.shared.secrets.redact(&request.why));
         let begun = newest.filter(|review| {
-            let same = review.verdict == meant.verdict && review.kept == meant.kept;
+            let same =
+                review.council == request.council && review.verdict == meant.verdict && review.kept == meant.kept;
             same && (review.reviewer == reviewer || is_counted)
         });
         let review = match begun {

@@ -111,7 +111,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     (
         "subject",
         "git brain subject add \"Anna Moreau\"\ngit brain subject list\n\
-         git brain subject add \"Anna Moreau\" --key - < key.txt\ngit brain subject forget \"Anna Moreau\"",
+         git brain subject add \"Anna Moreau\" --key -\ngit brain subject forget \"Anna Moreau\"",
     ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),
     ("restore", "git brain restore tea-a9f74d1e"),

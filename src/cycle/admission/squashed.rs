@@ -4,7 +4,7 @@
 //! the typed merge lands it. A record alone would say that a run landed whose words nobody has, and other words beside a record would
 //! stand under its approval.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
@@ -15,7 +15,7 @@ use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::settings::MergePolicy;
-use crate::store::{Commit, File, ObjectWriter, TreeId};
+use crate::store::{Commit, ObjectWriter, TreeId};
 
 /// A run that a commit brings, and what it made where it was made.
 pub(super) struct Brought {
@@ -65,12 +65,13 @@ impl Judge<'_> {
         policy: &MergePolicy,
     ) -> Result<Vec<(String, RunId)>, CycleError> {
         let store = &self.cycle.store;
-        let mut merged = before;
+        let (mut merged, mut wrong) = (before, Vec::new());
         for one in brought {
             let outcome = self.cycle.merge_trees_by(policy, one.base, merged, one.own, Options::default())?;
+            let undecided = outcome.conflicts.iter().map(|conflict| (conflict.neuron.clone(), one.run.clone()));
+            wrong.extend(undecided);
             merged = writer.edit(Some(merged), edits_of(&outcome))?;
         }
-        let mut wrong = Vec::new();
         for one in brought {
             for change in store.diff(Some(one.base), Some(one.own), layout::NETWORK)? {
                 let place = Place::of(&change.path);
@@ -83,12 +84,7 @@ impl Judge<'_> {
                     continue;
                 }
                 let is_neuron = matches!(place, Place::Neuron(_));
-                let of = [store.file(before, &change.path)?, change.new, store.file(merged, &change.path)?];
-                let both = of[0] != change.old;
-                if is_neuron
-                    && (self.is_of_a_person(commit, merged, &change.path, records)?
-                        || both && self.is_between(there, of)?)
-                {
+                if is_neuron && self.is_of_a_person(commit, merged, &change.path, records)? {
                     continue;
                 }
                 wrong.push((change.path, one.run.clone()));
@@ -118,20 +114,4 @@ impl Judge<'_> {
         let effect = Effect::between(neuron(merged)?.as_ref(), &after);
         Ok(record.effects.contains(&effect))
     }
-
-    /// Whether a neuron that both sides changed says only what one of them says, line by line: so git merges it.
-    fn is_between(&self, file: Option<File>, of: [Option<File>; 3]) -> Result<bool, CycleError> {
-        let store = &self.cycle.store;
-        let read = |file: File| store.content(file.blob);
-        let Some(file) = file else { return Ok(false) };
-        let sides = of.into_iter().flatten().map(read).collect::<Result<Vec<_>, _>>()?;
-        let said: HashSet<&[u8]> = sides.iter().flat_map(|bytes| lines(bytes)).collect();
-        let bytes = read(file)?;
-        Ok(lines(&bytes).all(|line| said.contains(line)))
-    }
-}
-
-/// The lines of a file, without what only their place in it asks for.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes.split(|byte| *byte == b'\n').map(|line| line.trim_ascii().strip_suffix(b",").unwrap_or(line.trim_ascii()))
 }
