@@ -229,12 +229,14 @@ fn an_answer_of_a_client_marks_the_cycles_that_rest_on_it() {
     assert!(said.out.contains("answered"), "{said}");
     searched.cycle();
     let has = |branch: &str| world.git_try("a", &["grep", "-q", "the clients alternative", branch, "--", "network"]).0;
-    let newest =
-        || world.git("a", &["log", "-1", "--format=%(trailers:key=Origin,valueonly)", "--author=searcher", "wake"]);
+    let marked = || {
+        let runs = world.git("a", &["grep", "-l", "\"origin\": \"mcp:evil\"", "wake", "--", "network/runs"]);
+        runs.lines().filter(|path| path.ends_with("-searcher.json")).count()
+    };
     assert!(has("wake"), "the cycle used it");
-    assert_eq!(newest().trim(), "mcp:evil");
+    assert_eq!(marked(), 1);
     searched.cycle();
-    assert_eq!(newest().trim(), "mcp:evil", "it goes on from what the client said");
+    assert_eq!(marked(), 2, "it goes on from what the client said");
     world.slept("a");
     assert!(!has("main"), "nobody approved what the client said");
     world.brain("a", &["check"]);
