@@ -14,6 +14,7 @@ use git_brain::chemistry::serotonin::Chapter;
 use git_brain::consolidation::SleepRecord;
 use git_brain::delta::{Document, LedgerEntry, RunOutline, RunRecord};
 use git_brain::limits::DOCUMENT_BYTES;
+use git_brain::model::sealed::SealedRecord;
 use git_brain::model::wisdom::WisdomRecord;
 use git_brain::merge::{Direction, apply_record, take_back, three_way};
 use git_brain::model::deliberation::DeliberationCycle;
@@ -186,6 +187,7 @@ fn check(tree: &Tree, settings: &Settings) {
             Place::Wisdom(_) => {
                 let _ = json::strict::<WisdomRecord>(bytes, path, DOCUMENT_BYTES).map(|record| record.teaching.check());
             }
+            Place::Sealed(_) => drop(json::strict::<SealedRecord>(bytes, path, DOCUMENT_BYTES)),
             Place::Sleep(_) => drop(SleepRecord::decode(bytes, path)),
             Place::Agent(_) => drop(Agent::decode(bytes, path)),
             Place::Metadata => drop(json::strict::<Metadata>(bytes, path, DOCUMENT_BYTES)),

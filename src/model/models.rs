@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use reqwest::Url;
+use url::Url;
 use serde::{Deserialize, Serialize};
 
 use super::spending::Cost;
