@@ -2,8 +2,8 @@
 
 use core::net::IpAddr;
 
-use url::Url;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::spending::Cost;
 use crate::limits;
