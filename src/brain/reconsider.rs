@@ -19,10 +19,10 @@ use crate::model::{json, plural};
 use crate::review::{LESSON, REASON, Verdict};
 use crate::store::{CommitId, LockName};
 
-/// How the reason of a rejection begins that was taken back.
+/// The beginning of the reason of a rejection that was taken back.
 const TAKEN_BACK: &str = "taken back by ";
 
-/// What became of a rejection that was taken back.
+/// A rejection that was taken back.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reconsidered {
     /// The run that was rejected.
@@ -31,7 +31,7 @@ pub struct Reconsidered {
     pub again: ApplyReport,
     /// The prediction error that the run's pathway learns from; null where nothing is learnt.
     pub error: Option<f64>,
-    /// What is worth knowing, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl Brain {
         Ok(Reconsidered { run: run.to_string(), again: landed, error, notes })
     }
 
-    /// What a run says, as a run of the person that comes from where that run came from.
+    /// The operations of a run as a run of the person, with the origin of that run.
     fn drafted_again(
         &self,
         record: &RunRecord,

@@ -37,7 +37,7 @@ pub struct SubjectList {
     pub stray_keys: usize,
     /// The folder that holds the keys of this machine.
     pub folder: String,
-    /// What is worth knowing, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -56,7 +56,7 @@ pub struct SubjectLine {
     pub memories: usize,
 }
 
-/// What `subject add` or `subject forget` did.
+/// The outcome of `subject add` and `subject forget`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SubjectReport {
     /// The run; null: nothing was to be committed.
@@ -67,13 +67,13 @@ pub struct SubjectReport {
     pub subjects: Vec<String>,
     /// Keys of this machine that were destroyed.
     pub destroyed: usize,
-    /// What is worth knowing, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
     /// True if nothing was written because nothing was to be.
     pub dry_run: bool,
 }
 
-/// What `feed --subject` is asked for.
+/// A request of `feed --subject`.
 #[derive(Clone, Debug, Default)]
 pub struct SealRequest {
     /// The subject, by name or id.
@@ -86,7 +86,7 @@ pub struct SealRequest {
     pub dry_run: bool,
 }
 
-/// What `feed --subject` did.
+/// The outcome of `feed --subject`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SealReport {
     /// The subject.
@@ -101,7 +101,7 @@ pub struct SealReport {
     pub runs: Vec<String>,
     /// Whether all of them are in wake.
     pub merged: bool,
-    /// What is worth knowing, one sentence each.
+    /// Notes, one sentence each.
     pub notes: Vec<String>,
     /// True if nothing was written because nothing was to be.
     pub dry_run: bool,
@@ -463,7 +463,7 @@ fn one_named<'h>(name: &str, held: &'h Held) -> Result<&'h HeldSubject, BrainErr
     }
 }
 
-/// What a forgetting does not reach.
+/// The limits of a forgetting.
 fn unreached(waits: bool) -> Vec<String> {
     let others = match waits {
         true => "other machines destroy their copy of the key once the run has landed and they sync",

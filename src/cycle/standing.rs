@@ -66,7 +66,7 @@ impl Cycle {
         Ok(network.record(run)?.is_some() && self.run_to_revert(run, tree).is_ok())
     }
 
-    /// What the decision on a run says that stands, in words.
+    /// The words of the decision on a run that stands.
     pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
         let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, wake), run)?;

@@ -33,7 +33,7 @@ pub struct SealedMemory {
     pub sealed: String,
 }
 
-/// What one run entered about subjects, and the subjects that it forgot.
+/// The entries of one run about subjects, and the subjects that it forgot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sealing {

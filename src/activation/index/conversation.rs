@@ -44,7 +44,7 @@ impl<'a> Index<'a> {
         of_base.chain(own)
     }
 
-    /// How much a word says, by its key: the inverse document frequency that recall has it by. A word that no memory has counts
+    /// The weight of a word, by its key: the inverse document frequency that recall has it by. A word that no memory has counts
     /// like one of a single memory, and no brain as smaller than `least`.
     pub fn rarity_weight(&self, key: &str, least: usize) -> f64 {
         idf(self.having(&self.forms_of(key, key)).count().max(1), self.memories().max(least))

@@ -71,7 +71,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// What a word brings to mind: memories with a strength in (0, 1), the saturated frequency of the word in them, and
+    /// The memories that a word brings to mind, with a strength in (0, 1), the saturated frequency of the word in them, and
     /// those that a concept of that word alone leads to, by the weight of the edge.
     pub(in crate::activation) fn word(&self, forms: &Forms, length: Length) -> Vec<(NodeIx, f64)> {
         let usual = self.mean_length().max(length.short);
@@ -90,7 +90,7 @@ impl<'a> Index<'a> {
         found
     }
 
-    /// How strong a word is in a memory that has it once.
+    /// The strength of a word in a memory that has it once.
     pub(in crate::activation) fn once(&self, memory: NodeIx, length: Length) -> f64 {
         let usual = self.mean_length().max(length.short);
         saturated(1.0, f64::from(self.length(memory)) / usual, length.k1, length.b)

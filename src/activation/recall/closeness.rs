@@ -62,7 +62,7 @@ pub fn closeness<'f>(
     found.take(FIRST).filter_map(close).fold(0.0, f64::max)
 }
 
-/// How close a text that is no memory of the network comes to a question, by the same measure: 0..=1; 0 where the question has no content words.
+/// The closeness of a text that is no memory of the network to a question, by the same measure: 0..=1; 0 where the question has no content words.
 pub fn closeness_of_text(index: &Index<'_>, question: &str, told: &str) -> f64 {
     let asked: Vec<Word<'_>> = words_asked(index, question).into_iter().filter(|word| !word.is_stop).collect();
     let words = text::words_in(told, index.language());

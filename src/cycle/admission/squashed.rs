@@ -35,11 +35,12 @@ impl Judge<'_> {
         (records, before): (&[RunId], TreeId),
         brought: &[Brought],
     ) -> Result<(), CycleError> {
+        if brought.is_empty() {
+            return Ok(());
+        }
         let mut wrong: Option<Vec<(String, RunId)>> = None;
         let default = MergePolicy::default();
-        let policies: Vec<MergePolicy> =
-            self.grounds.iter().map(|grounds| grounds.settings.merge.clone()).chain([default]).collect();
-        for policy in policies.iter().take(if brought.is_empty() { 0 } else { policies.len() }) {
+        for policy in self.grounds.iter().map(|grounds| &grounds.settings.merge).chain([&default]) {
             let found = self.not_as_merged(writer, (commit, records, before), brought, policy)?;
             if found.is_empty() {
                 return Ok(());

@@ -345,7 +345,7 @@ impl Cycle {
         Ok(Theirs { tips, refused, left_out, rejected, wake, reviewed, reviews, overruled, begins, main_rests })
     }
 
-    /// How many files of decisions one state of them has that another one lacks.
+    /// The number of files that one state of the decisions has and another one lacks.
     fn decided_since(&self, before: Option<CommitId>, now: Option<CommitId>) -> Result<usize, CycleError> {
         let tree = |tip: Option<CommitId>| tip.map(|tip| self.store.tree_of(tip)).transpose();
         let changes = self.store.diff(tree(before)?, tree(now)?, "")?;

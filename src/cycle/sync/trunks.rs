@@ -136,7 +136,7 @@ impl Cycle {
         Ok((Joined { main: chosen.main, wake }, chosen.given_up))
     }
 
-    /// What a remote has of a trunk after a push: its own tip, where that and the one here stay beside each other.
+    /// The tip of a trunk at a remote after a push: its own tip, where that and the one here stay beside each other.
     pub(super) fn trunk_there(&self, theirs: &Tips, branch: &Branch, here: CommitId) -> Result<CommitId, CycleError> {
         match theirs.get(branch) {
             Some(there) if !self.store.is_ancestor(*there, here)? => Ok(*there),

@@ -287,7 +287,7 @@ impl<'c> Tools<'c> {
         Ok(found.iter().map(|found| evidence(&found.neuron, self.number(&found.neuron))).collect())
     }
 
-    /// How much a word says in this brain, by its key.
+    /// The weight of a word in this brain, by its key.
     pub fn rarity(&self, key: &str) -> Result<f64, CycleError> {
         Ok(self.snapshot()?.index().rarity_weight(key, limits::SMALL_BRAIN))
     }

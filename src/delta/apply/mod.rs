@@ -77,7 +77,7 @@ pub struct Applied {
     pub deliberation: Option<DeliberationCycle>,
     /// What was learnt.
     pub wisdom: Option<WisdomRecord>,
-    /// What was sealed.
+    /// The sealed memories.
     pub sealed: Option<SealedRecord>,
     /// What was clamped or raised, one sentence each.
     pub notes: Vec<String>,
