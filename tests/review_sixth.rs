@@ -211,6 +211,18 @@ fn decision_with_a_key_of_nobody_is_not_recorded() {
     world.git("a", &["config", "brain.signingKey", &own]);
     world.brain("a", &["reject", &branch, "--why", "no source"]);
     world.sync("a");
+    // Nor does a run of that person stay behind that would land once the key counts.
+    let said =
+        world.brain("a", &["apply", &world.sandbox.file("said", json!({"ops": [create("coffee")]}).to_string())]);
+    let landed = said.split_whitespace().find(|word| word.ends_with("-human")).unwrap().to_owned();
+    world.git("a", &["config", "brain.signingKey", &stray]);
+    let before = world.refs("a");
+    let run = branch.rsplit('/').next().unwrap();
+    for words in [&["revert", &landed][..], &["review", run, "--again"], &["approve", "--origin", "local"]] {
+        let said = world.try_brain("a", words);
+        assert!(said.err.contains("nothing was recorded") || words[0] == "approve", "{said}");
+        assert_eq!(world.refs("a"), before, "{words:?}");
+    }
 }
 
 #[test]

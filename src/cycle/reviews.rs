@@ -306,9 +306,7 @@ impl Cycle {
             {
                 return Err(CycleError::Refused {
                     message: format!("nothing was recorded, since no machine would take it: the commit of it {why}"),
-                    hint: Some(
-                        "`git config brain.signingKey` names the key, `git config user.email` whose it is".to_owned(),
-                    ),
+                    hint: Some(signed::KEY_HINT.to_owned()),
                 });
             }
             if store.advance_reviews(tip, commit)? {

@@ -151,8 +151,24 @@ impl Store {
     /// # Errors
     /// There is no such file, or no `ssh-keygen`: then nothing is known, and nothing may be taken for good.
     pub fn signature(&self, commit: CommitId, identity: &str) -> Result<Signature, StoreError> {
-        let bytes = self.object(commit.0, ObjectType::Commit, "commit")?;
-        let (payload, signature) = split(&bytes);
+        self.signature_in(&self.object(commit.0, ObjectType::Commit, "commit")?, identity)
+    }
+
+    /// Why what the person at this machine signs would not be taken here; nothing, if it would, or if signatures are not required.
+    pub fn refused_key(&self) -> Result<Option<String>, StoreError> {
+        if !self.requires_signatures()? {
+            return Ok(None);
+        }
+        let (_, address) = self.user();
+        Ok(match self.signature_in(&self.signed(b"probe\n\nprobe\n".to_vec(), &Author::User)?, &address)? {
+            Signature::Good => None,
+            Signature::Missing => Some("it is not signed".to_owned()),
+            Signature::Bad(said) => Some(format!("it is not signed by {address}: {said}")),
+        })
+    }
+
+    fn signature_in(&self, commit: &[u8], identity: &str) -> Result<Signature, StoreError> {
+        let (payload, signature) = split(commit);
         let signature = match signature {
             Split::None => return Ok(Signature::Missing),
             Split::Odd => return Ok(Signature::Bad("it has several signatures, or none of SSH".to_owned())),
