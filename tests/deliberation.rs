@@ -36,7 +36,7 @@ fn splitmix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-pub const SMALL: &str = "[deliberation]\nslots = 1\nhypotheses = 4\n\n[deliberation.gates]\nrandom = 39\n";
+pub const SMALL: &str = "[deliberation]\nslots = 1\nhypotheses = 4\n\n[deliberation.gates]\nrandom = 20\n";
 
 fn settings(world: &World, text: &str) {
     world.write("a", "brain.toml", text);
@@ -263,7 +263,7 @@ fn the_recipe_searches_and_its_gardener_is_told_nothing_of_a_hidden_gate() {
 
 #[test]
 fn a_handoff_is_answered_by_a_file_and_times_out_without() {
-    let rules = "[deliberation]\nslots = 1\nhypotheses = 4\naligner = \"handoff\"\nhandoff_minutes = 1\n\n[deliberation.gates]\nrandom = 39\n";
+    let rules = "[deliberation]\nslots = 1\nhypotheses = 4\naligner = \"handoff\"\nhandoff_minutes = 1\n\n[deliberation.gates]\nrandom = 20\n";
     let world = fed(rules, 120);
     let answer = world.sandbox.file("answer.json", "{\"score\": 3, \"reason\": \"it does what it says\"}");
     let wrong = world.sandbox.file("wrong.json", "{\"score\": 7, \"reason\": \"\"}");
@@ -455,15 +455,9 @@ fn each_gate_reads_a_figure_of_its_own() {
         gates.filter(|gate| gate["passed"] != true).map(|gate| gate["name"].as_str().unwrap()[..2].to_owned()).collect()
     };
     assert_eq!(failed(""), Vec::<String>::new());
-    for (threshold, gate) in [
-        ("effect = 1.0", "G2"),
-        ("out_of_sample = 1.0", "G4"),
-        ("turnover = 0.0", "G5"),
-        ("similarity = 0.0", "G6"),
-        ("bytes = 1", "G9"),
-    ] {
-        assert_eq!(failed(threshold), [gate], "{threshold}");
-    }
+    // In two runs, so that none of them falls with one of another.
+    assert_eq!(failed("effect = 1.0\nturnover = 0.0\nbytes = 1"), ["G2", "G5", "G9"]);
+    assert_eq!(failed("out_of_sample = 1.0\nsimilarity = 0.0"), ["G4", "G6"]);
     // Nothing rides along behind what is good.
     settings(&world, SMALL);
     let found = world.json("a", &["recall", "ladder", "--top", "60"]);
@@ -483,6 +477,18 @@ fn each_gate_reads_a_figure_of_its_own() {
         let sanity = &record["gates"][0];
         assert!(sanity["passed"] == false, "{more:?}: {record:#}");
         assert!(sanity["note"].as_str().unwrap().contains("rides along"), "{more:?}: {record:#}");
+    }
+    // Nor does a memory stand between that has nothing to do with it, nor may what is brought hide the question's own memories.
+    let (relay, good) = (&beside[0]["id"], delta["ops"].as_array().unwrap());
+    for (count, weight, says) in [(3, 50_000, "detour"), (5, 65_535, "a memory of its own")] {
+        let onward = good
+            .iter()
+            .map(|op| json!({"op": "connect", "from": relay, "to": op["to"], "type": "feeds_into", "weight": weight}));
+        let ops: Vec<Value> = std::iter::once(beside_it(weight)).chain(onward).collect();
+        let file = world.sandbox.file("relay.json", json!({ "ops": ops }).to_string());
+        let record = world.json("a", &["deliberate", "recall", "--trees", "turbine", "--examine", &file]);
+        let sanity = &record["gates"][0];
+        assert!(sanity["passed"] == false && sanity["note"].as_str().unwrap().contains(says), "{record:#}");
     }
     // Nor does a tie into the half that judges alone see.
     let ahead = tie(&newer.last().unwrap().1);

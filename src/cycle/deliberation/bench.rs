@@ -197,6 +197,20 @@ impl<'c> Bench<'c> {
             );
             return Measured { fault, ..Measured::default() };
         }
+        // Stopping at the neighbour shows whether the way by it is worth having.
+        if whole > 0.0
+            && let Some(part) =
+                self.detours(payload).into_iter().find(|part| effect(&part.rest, &named).unwrap_or(0.0) >= whole)
+        {
+            let fault = format!(
+                "{} is a detour: ties that pass it by are worth as much or more, so nothing has measured that it belongs there",
+                part.name
+            );
+            return Measured { fault, ..Measured::default() };
+        }
+        if let Some(fault) = self.hidden_by(payload, &after) {
+            return Measured { fault, ..Measured::default() };
+        }
         let mut state = seed;
         // One that the brain refuses changes nothing.
         let random = (0..random)
@@ -220,6 +234,71 @@ impl<'c> Bench<'c> {
             later: mean(&kept),
             bytes: Some(growth(&applied)),
         }
+    }
+
+    /// Of each memory that ties lead to and from, the payload with ties that pass it by.
+    fn detours(&self, payload: &Value) -> Vec<Part> {
+        let Some(ops) = payload.get("ops").and_then(Value::as_array) else { return Vec::new() };
+        let graph = self.snapshot.graph();
+        let text = |op: &Value, field: &str| op.get(field).and_then(Value::as_str).map(str::to_owned);
+        let is_tie = |op: &&Value| text(op, "op").as_deref() == Some("connect");
+        let ends =
+            |field: &str| ops.iter().filter(is_tie).filter_map(|op| text(op, field)).collect::<BTreeSet<String>>();
+        let (from, to) = (ends("from"), ends("to"));
+        let is_memory = |id: &&String| {
+            let node = NeuronId::parse(id).ok().and_then(|id| graph.find(&id));
+            node.is_some_and(|node| graph.kind(node) == Kind::Episodic)
+        };
+        let past = |id: &String| {
+            let (through, mut rest): (Vec<&Value>, Vec<Value>) = (
+                ops.iter().filter(is_tie).filter(|op| text(op, "to").as_ref() == Some(id)).collect(),
+                ops.iter()
+                    .filter(|op| !["from", "to"].iter().any(|end| text(op, end).as_ref() == Some(id)))
+                    .cloned()
+                    .collect(),
+            );
+            let onwards = ops.iter().filter(is_tie).filter(|op| text(op, "from").as_ref() == Some(id));
+            for onward in onwards {
+                rest.extend(through.iter().filter(|op| op["from"] != onward["to"]).map(|op| {
+                    let mut tie = onward.clone();
+                    tie["from"] = op["from"].clone();
+                    tie
+                }));
+            }
+            let mut seen = BTreeSet::new();
+            rest.retain(|op| !is_tie(&op) || seen.insert(format!("{} {} {}", op["from"], op["to"], op["type"])));
+            let mut all = payload.clone();
+            all["ops"] = rest.into();
+            Part { name: id.clone(), rest: all }
+        };
+        from.intersection(&to).filter(is_memory).map(past).collect()
+    }
+
+    /// Why a concept that ties lead from does not find its own memories first any more, although it did: as strong as those, what it brings hides
+    /// them. The worth of a probe says nothing of that.
+    fn hidden_by(&self, payload: &Value, after: &Snapshot) -> Option<String> {
+        let (index, graph, settings) = (after.index(), self.snapshot.graph(), &self.cycle.shared.policy.settings);
+        let was = self.snapshot.index();
+        let filters = Filters { top: Some(1), ..Filters::default() };
+        let ops = payload.get("ops").and_then(Value::as_array)?;
+        let from: BTreeSet<&str> = ops.iter().filter_map(|op| op.get("from")?.as_str()).collect();
+        let network = TreeNetwork::remembering(&self.cycle.store, self.tree, &self.cycle.shared.neurons);
+        from.into_iter().find_map(|id| {
+            let id = NeuronId::parse(id).ok()?;
+            let concept = graph.find(&id).filter(|node| graph.kind(*node) == Kind::Semantic)?;
+            let words = network.neuron(&id).ok().flatten()?.concept;
+            let first = |index: &_| {
+                answer(index, &words, self.now, settings, &filters).into_iter().next().map(|found| found.id)
+            };
+            let is_own = |id: &NeuronId| {
+                graph.find(id).is_some_and(|node| {
+                    graph.kind(node) == Kind::Episodic && graph.spread(node).any(|tie| tie.target == concept)
+                })
+            };
+            let own = first(&was).filter(is_own)?;
+            let other = first(&index).filter(|id| !is_own(id))?;
+            Some(format!("{words} finds {other} before {own}, a memory of its own: the ties are too strong"))
+        })
     }
 
     /// Whether the brain has what an operation would make.
