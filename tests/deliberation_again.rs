@@ -54,7 +54,69 @@ fn a_gate_that_was_mended_is_asked_again_and_so_is_one_that_sees_other_data() {
     assert_eq!(results(&cycle()).len(), 1, "other settings of gates are other rules");
     assert!(results(&cycle()).is_empty());
     std::fs::write(&data, "2").unwrap();
+    assert!(
+        world.brain("a", &["deliberate", "search", "--show"]).contains("on other evidence than there is here today")
+    );
     assert_eq!(results(&cycle()).len(), 1, "other data are other evidence");
+    assert!(!world.brain("a", &["deliberate", "search", "--show"]).contains("on other evidence"));
+}
+
+/// Gates that are what they were let through what they did, whatever other gates said in between.
+#[test]
+fn a_gate_that_was_changed_and_changed_back_has_its_fruit_again() {
+    let (world, judge) = one_candidate(YES, "", "");
+    let cycle = || results(&world.json("a", &["deliberate", "search", "--trees", "x"]));
+    let fruits = || world.json("a", &["deliberate", "search", "--show"])["fruits"].as_object().unwrap().len();
+    assert_eq!(cycle()[0]["class"], "fruit");
+    std::fs::write(&judge, NO).unwrap();
+    assert_eq!(fruits(), 0, "of the gates of today nothing is fruit yet");
+    assert_eq!(cycle()[0]["class"], "dead_leaf");
+    std::fs::write(&judge, YES).unwrap();
+    assert_eq!(fruits(), 1);
+    assert!(cycle().is_empty(), "and it is not measured again");
+}
+
+/// A claim that did not know of a measurement, such as one that is dated before it, does not set it aside: both are contested until somebody who
+/// knows both has measured again.
+#[test]
+fn a_claim_beside_a_measurement_is_contested_until_it_is_measured_again() {
+    let (world, _) = one_candidate(YES, "", "");
+    world.brain("a", &["sleep"]);
+    world.sync("a");
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    let first = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    let run = first["cycles"][0]["run"].as_str().unwrap();
+    let path = world.path_of("a", "wake", &format!("{run}.json")).replace("network/runs", "network/deliberations");
+    let stored: Value = serde_json::from_str(&world.git("a", &["show", &format!("wake:{path}")])).unwrap();
+    let mut claim = stored["cycle"].clone();
+    let result = &mut claim["results"][0];
+    result["class"] = json!("dead_leaf");
+    let gates = result["record"]["gates"].as_array_mut().unwrap();
+    gates.iter_mut().find(|gate| gate["name"] == "known").unwrap()["passed"] = json!(false);
+    world.apply("b", json!([{"op": "deliberate", "goal": "search", "cycle": claim}]));
+    for name in ["a", "b", "a"] {
+        world.sync(name);
+    }
+    for name in ["a", "b"] {
+        let shown = world.json(name, &["deliberate", "search", "--show"]);
+        assert_eq!(shown["fruits"], json!({}), "{shown}");
+        assert_eq!(shown["contested"][0]["runs"].as_array().unwrap().len(), 2, "{shown}");
+    }
+    assert!(world.brain("a", &["deliberate", "search", "--show"]).contains("contested one"));
+    let again = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    assert_eq!(results(&again)[0]["class"], "fruit", "it is measured again");
+    world.sync("a");
+    world.sync("b");
+    for name in ["a", "b"] {
+        let shown = world.json(name, &["deliberate", "search", "--show"]);
+        assert_eq!(shown["fruits"].as_object().unwrap().len(), 1, "{shown}");
+        assert!(shown["contested"].is_null(), "{shown}");
+    }
+    // Whoever knows of a measurement claims against it in vain.
+    claim["after"] = json!([again["cycles"][0]["run"]]);
+    world.apply("b", json!([{"op": "deliberate", "goal": "search", "cycle": claim}]));
+    assert_eq!(world.json("b", &["deliberate", "search", "--show"])["fruits"].as_object().unwrap().len(), 1);
 }
 
 /// Fruit that another process claims is none where it does what no gate measures, also where a part of it waits for a person.

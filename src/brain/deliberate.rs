@@ -9,8 +9,9 @@ use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::deliberation::{Handoff, Question, told_live};
 use crate::deliberation::classes::Class;
+use crate::deliberation::contested::Contest;
 use crate::deliberation::events::{Action, Event, jsonl};
-use crate::deliberation::forest::{Forest, take_out_contradictions};
+use crate::deliberation::forest::Forest;
 use crate::deliberation::gates::{GateRecord, GateResult};
 use crate::deliberation::record::{CycleRecord, Standing};
 use crate::deliberation::verdict::{Mechanism, Proposal};
@@ -118,6 +119,12 @@ pub struct ForestReport {
     /// What all cycles have left.
     #[serde(flatten)]
     pub forest: Forest,
+    /// The hash of what the goal's own gates see today; absent where the brain's are asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// What does not count, because two cycles that did not know of each other say otherwise of it: the next cycle that proposes it measures it again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contested: Vec<Contest>,
     /// The fates of fruit that lands, by key: several where several machines made the same. Of an earlier commit nothing is told.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub became: BTreeMap<String, Vec<Became>>,
@@ -295,7 +302,6 @@ impl Brain {
     pub fn forest(&self, goal: &str, at: Option<&str>) -> Result<ForestReport, BrainError> {
         let goal = AgentName::parse(goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
         let tree = self.cycle.store.tree_of(self.at(at)?)?;
-        let settings = self.cycle.deliberation_of_main()?;
         let cycles = self.cycle.cycles_of(tree, &goal)?;
         if cycles.is_empty() {
             let others = self.cycle.deliberated_goals(tree)?.into_iter().filter(|other| *other != goal);
@@ -319,12 +325,13 @@ impl Brain {
                 }
             }
             cycle.results.retain(|result| !refused.contains(&result.key));
-            kept.push(cycle);
+            kept.push((run, cycle));
         }
-        take_out_contradictions(&mut kept);
-        let forest = Forest::after(&kept, &settings);
-        became.retain(|key, _| forest.fruits.contains_key(key));
-        Ok(ForestReport { goal: goal.to_string(), forest, became })
+        let (forest, contested) = self.cycle.forest_after(&mut kept, at.is_some())?;
+        became.retain(|key, _| forest.fruits.contains_key(key) || contested.iter().any(|one| one.key == *key));
+        // Of an earlier commit nobody knows what files there were.
+        let evidence = if at.is_none() { self.cycle.evidence_of_own_gates()? } else { None };
+        Ok(ForestReport { goal: goal.to_string(), forest, evidence, contested, became })
     }
 
     /// The events of a goal's cycles, or of all goals, oldest first, of runs after one.

@@ -178,7 +178,21 @@ fn shown(report: &ForestReport) -> String {
             safe_line(&fruit.tree),
             safe_line(&figures.join(", "))
         );
+        if report.evidence.as_ref().is_some_and(|evidence| *evidence != fruit.evidence) {
+            text += "            measured on other evidence than there is here today\n";
+        }
         for fate in report.became.get(key).into_iter().flatten() {
+            text += &format!("            {} {}\n", fate.state, fate.run);
+        }
+    }
+    for one in &report.contested {
+        let runs: Vec<&str> = one.runs.iter().map(|run| run.as_str()).collect();
+        text += &format!(
+            "  contested {}\n            {} say otherwise of it, and did not know of each other: it is measured again where it is proposed\n",
+            safe_line(&one.name),
+            runs.join(" and ")
+        );
+        for fate in report.became.get(&one.key).into_iter().flatten() {
             text += &format!("            {} {}\n", fate.state, fate.run);
         }
     }

@@ -17,6 +17,7 @@ use super::verdict::{Mechanism, SAID_CHARS};
 use crate::limits;
 use crate::model::Stamp;
 use crate::model::deliberation::Deliberation;
+use crate::model::ids::RunId;
 
 /// What a cycle is made from, beside what the trees gave.
 pub struct Setting<'a> {
@@ -24,6 +25,8 @@ pub struct Setting<'a> {
     pub goal: &'a str,
     /// The forest before.
     pub before: &'a Forest,
+    /// The newest cycles that are known, by their runs.
+    pub after: &'a [RunId],
     /// The settings.
     pub settings: &'a Deliberation,
     /// The cast.
@@ -193,6 +196,7 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
     told(rules(Action::ValidatePostSave, setting.goal, was, is, ""));
     let mut record = CycleRecord {
         cycle,
+        after: setting.after.to_vec(),
         cast: setting.cast.clone(),
         rules: setting.rules.clone(),
         evidence: setting.evidence.clone(),

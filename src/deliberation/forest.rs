@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Class, classify};
-use super::gates::{ALIGNMENT, ExecutionMode, GATES, NOVELTY, SANITY, is_reserved};
+use super::gates::{ExecutionMode, GATES, SANITY, is_reserved};
 use super::nursery::Fate;
 use super::record::{Amendment, CycleRecord, ResultRecord, Standing};
 use super::seeds::{Seed, rank_latest};
 use super::verdict::Proposal;
+use crate::limits;
 use crate::model::deliberation::Deliberation;
 
 /// A tree, as the weather sees it. Counts are of cycles in a row.
@@ -51,6 +52,8 @@ pub struct Fruit {
     pub proposal: Proposal,
     /// What gates measured of it, by their names.
     pub figures: BTreeMap<String, f64>,
+    /// The hash of what it was measured on.
+    pub evidence: String,
 }
 
 /// What all cycles of a goal have left.
@@ -66,6 +69,9 @@ pub struct Forest {
     pub amendments: Vec<Amendment>,
     /// The hash of the gates of the last cycle.
     pub rules: String,
+    /// The hash of the gates that fruit of own gates alone has to be of; `None`: of the last cycle's.
+    #[serde(skip)]
+    pub(super) in_force: Option<String>,
     /// Fruits, by key.
     pub fruits: BTreeMap<String, Fruit>,
     /// Keys that never come back: rejected by the nursery, quarantined, or fruit that lands. What gates rejected is open again on other evidence, and by
@@ -83,9 +89,15 @@ pub struct Forest {
 }
 
 impl Forest {
-    /// The forest after cycles, in the order of their runs. Two machines may have had a cycle of one number: both count, unless they decided the same.
-    pub fn after<'c>(cycles: impl IntoIterator<Item = &'c CycleRecord>, settings: &Deliberation) -> Self {
-        cycles.into_iter().fold(Self::default(), |forest, cycle| forest.with(cycle, settings))
+    /// The forest after cycles, in the order of [`settle`](super::contested::settle). Two machines may have had a cycle of one number: both count,
+    /// unless they decided the same. `rules` are those in force, if they are known here: no cycle has a say in which ones are.
+    pub fn after<'c>(
+        cycles: impl IntoIterator<Item = &'c CycleRecord>,
+        settings: &Deliberation,
+        rules: Option<&str>,
+    ) -> Self {
+        let none = Self { in_force: rules.map(str::to_owned), ..Self::default() };
+        cycles.into_iter().fold(none, |forest, cycle| forest.with(cycle, settings))
     }
 
     /// The forest after one cycle more.
@@ -145,21 +157,27 @@ impl Forest {
             let passed = cycle.results.iter().filter(|result| result.open_class(settings) == Class::Fruit);
             self.passed.get_or_insert_default().extend(passed.map(|result| result.proposal.payload.clone()));
         }
-        // What gates of before let through, and nothing landed of, is fruit of no gate any more.
-        if self.rules != cycle.rules {
+        // What other gates let through, and nothing landed of, is fruit of no gate.
+        if self.in_force.is_none() && self.rules != cycle.rules {
             self.fruits.retain(|_, fruit| fruit.figures.contains_key(SANITY));
         }
+        let is_in_force = self.in_force.as_ref().is_none_or(|rules| *rules == cycle.rules);
         for result in &cycle.results {
-            // Measured again: the newest counts.
-            self.fruits.remove(&result.key);
             if result.closes(settings) {
                 self.closed.insert(result.key.clone());
             }
+            // Nobody measured it, or by gates of another day.
+            if result.record.is_none() || !is_in_force && !result.is_on_brain() {
+                continue;
+            }
+            // Measured again: the newest counts.
+            self.fruits.remove(&result.key);
             if let Some(standing) = result.standing() {
                 let (tree, proposal) = (result.tree.clone(), result.proposal.clone());
                 let gates = result.record.iter().flat_map(|record| &record.gates);
                 let figures = gates.filter_map(|gate| Some((gate.name.clone(), gate.figure?))).collect();
-                self.fruits.insert(result.key.clone(), Fruit { standing, tree, proposal, figures });
+                let evidence = cycle.evidence.get(&tree).cloned().unwrap_or_default();
+                self.fruits.insert(result.key.clone(), Fruit { standing, tree, proposal, figures, evidence });
             }
         }
         if self.rules != cycle.rules {
@@ -186,28 +204,6 @@ impl Forest {
     /// Seeds of a tree, best first.
     pub fn seeds_of(&self, tree: &str) -> impl Iterator<Item = &Seed> {
         self.seeds.iter().filter(move |seed| seed.tree == tree)
-    }
-}
-
-/// Takes results out of cycles, in the order of their runs, that contradict an earlier one: the same candidate on the same evidence by the same rules,
-/// and a gate decides otherwise. A record is a claim, and the first stands. What nobody had answered before, what gave no answer, and newness, which
-/// follows from other fruit, contradict nothing.
-pub fn take_out_contradictions<'c>(cycles: impl IntoIterator<Item = &'c mut CycleRecord>) {
-    let mut known: BTreeMap<(String, String, String), BTreeMap<String, bool>> = BTreeMap::new();
-    for cycle in cycles {
-        let (rules, evidence) = (cycle.rules.clone(), cycle.evidence.clone());
-        cycle.results.retain(|result| {
-            let Some(record) = &result.record else { return true };
-            let evidence = evidence.get(&result.tree).cloned().unwrap_or_default();
-            let decided = known.entry((result.key.clone(), rules.clone(), evidence)).or_default();
-            let gates =
-                record.gates.iter().filter(|gate| !gate.broken && ![ALIGNMENT, NOVELTY].contains(&gate.name.as_str()));
-            if gates.clone().any(|gate| decided.get(&gate.name).is_some_and(|passed| *passed != gate.passed)) {
-                return false;
-            }
-            decided.extend(gates.map(|gate| (gate.name.clone(), gate.passed)));
-            true
-        });
     }
 }
 
@@ -252,6 +248,9 @@ pub fn validate_alone(cycle: &CycleRecord) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |place: &str, what: String| faults.push(Fault { place: place.to_owned(), what });
     let mut keys = BTreeSet::new();
+    if cycle.after.len() > limits::DELIBERATED_AFTER {
+        fault("after", format!("names more than {} cycles", limits::DELIBERATED_AFTER));
+    }
     if let Err(error) = cycle.cast.plays() {
         fault("cast", error.to_string());
     }

@@ -13,6 +13,7 @@ use super::seeds::Seed;
 use super::sky::Forecast;
 use super::verdict::{Proposal, Verdict};
 use crate::model::deliberation::Deliberation;
+use crate::model::ids::RunId;
 
 /// What became of a hypothesis that was closed or examined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,6 +125,9 @@ pub struct Amendment {
 pub struct CycleRecord {
     /// Its number on the machine that made it.
     pub cycle: u64,
+    /// The newest cycles of the goal that it knew, by their runs: with those that they knew, all. A cycle without it knew none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<RunId>,
     /// Who played.
     pub cast: Cast,
     /// The hash of gates and thresholds, as main has them.

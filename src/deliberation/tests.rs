@@ -181,6 +181,7 @@ pub(super) fn cycle(
     let setting = Setting {
         goal: "recall",
         before,
+        after: &[],
         settings,
         cast: &cast,
         forecast: &sky,
@@ -585,11 +586,9 @@ fn a_fruit_of_little_alignment_is_one_of_an_ensemble_and_closes_no_place() {
         let forest = Forest::default().with(&made, &settings);
         for result in &made.results {
             let aligned = result.record.iter().flat_map(|record| &record.gates).find(|gate| gate.name == ALIGNMENT);
-            let expected = match (result.class, aligned.and_then(|gate| gate.figure)) {
-                (Class::Fruit, Some(1.0)) => Some(Standing::Ensemble),
-                (Class::Fruit, _) => Some(Standing::Promoted),
-                _ => None,
-            };
+            let is_one = aligned.and_then(|gate| gate.figure) == Some(1.0);
+            let carries = if is_one { Standing::Ensemble } else { Standing::Promoted };
+            let expected = (result.class == Class::Fruit).then_some(carries);
             assert_eq!(result.standing(), expected);
             assert_eq!(forest.fruits.get(&result.key).map(|fruit| fruit.standing), expected);
             promoted += usize::from(expected == Some(Standing::Promoted));

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::classes::Class;
+use super::contested::settle;
 use super::cycle::{Setting, conclude, rules_of};
 use super::events::Action;
-use super::forest::{Forest, take_out_contradictions, validate};
+use super::forest::{Forest, validate};
 use super::gates::{ALIGNMENT, GATES, GateRecord, GateResult, NOVELTY};
 use super::record::CycleRecord;
 use super::roles::Role;
@@ -18,6 +19,7 @@ use super::verdict::{Alignment, Judgement, Mechanism, Proposal};
 use super::weather::forecast;
 use crate::model::Stamp;
 use crate::model::deliberation::{Deliberation, UserGate};
+use crate::model::ids::RunId;
 
 /// Of two records of one candidate on the same evidence by the same rules the first stands, whoever wrote the other down.
 #[test]
@@ -29,14 +31,26 @@ fn a_later_cycle_cannot_contradict_what_gates_measured() {
     };
     let failed = |rules| case(&|_, _| false, rules);
     let passed = |rules| case(&|_, _| true, rules);
-    let fruits = |mut cycles: Vec<CycleRecord>| {
-        take_out_contradictions(&mut cycles);
-        Forest::after(&cycles, &settings).fruits.len()
+    let fruits = |cycles: Vec<CycleRecord>| {
+        let run = |at: usize| RunId::parse(&format!("20260101t10000{at}000z-abcd2345-human")).unwrap();
+        let named = cycles.into_iter().enumerate().map(|(at, cycle)| {
+            let after = at.checked_sub(1).map(run).into_iter().collect();
+            (run(at), CycleRecord { after, ..cycle })
+        });
+        let mut named: Vec<(RunId, CycleRecord)> = named.collect();
+        settle(&mut named);
+        let of = |rules| Forest::after(named.iter().map(|(_, cycle)| cycle), &settings, rules).fruits.len();
+        [of(Some("a")), of(Some("b")), of(None)]
     };
-    assert_eq!(fruits(vec![passed("a")]), 1);
-    assert_eq!(fruits(vec![failed("a"), passed("a")]), 0, "a claim against a measurement");
-    assert_eq!(fruits(vec![failed("a"), passed("b")]), 1, "other rules measure anew");
-    assert_eq!(fruits(vec![passed("a"), failed("a")]), 1);
+    assert_eq!(fruits(vec![passed("a")]), [1, 0, 1], "own gates of another day let nothing through today");
+    assert_eq!(fruits(vec![failed("a"), passed("a")]), [0, 0, 0], "a claim against a measurement");
+    assert_eq!(fruits(vec![failed("a"), passed("b")]), [0, 1, 1], "other rules measure anew");
+    assert_eq!(fruits(vec![passed("a"), failed("a")]), [1, 0, 1]);
+    assert_eq!(
+        fruits(vec![passed("a"), failed("b")]),
+        [1, 0, 0],
+        "gates that are what they were let through what they did"
+    );
 }
 
 fn tie(name: &str, to: &str, weight: u32) -> Proposal {
@@ -94,6 +108,7 @@ fn run(before: &Forest, case: &Case<'_>) -> (CycleRecord, Vec<(Proposal, GateRec
     let setting = Setting {
         goal: "recall",
         before,
+        after: &[],
         settings,
         cast: &cast,
         forecast: &sky,

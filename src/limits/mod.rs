@@ -62,6 +62,8 @@ pub const REPLACED_CHAIN: usize = 1_000;
 /// Fewest characters of a run's id that stand for it.
 pub const RUN_PART: usize = 4;
 
+/// Cycles that a cycle names as the newest that it knew.
+pub const DELIBERATED_AFTER: usize = 64;
 /// Amendments of gates that the minds of a cycle are told of, the newest.
 pub const DELIBERATED_AMENDMENTS: usize = 8;
 /// Bytes of what a hypothesis would do.

@@ -31,8 +31,8 @@ impl Cycle {
     pub fn gates_of(&self, question: &Question, proposal: &Proposal) -> Result<GateRecord, CycleError> {
         let settings = self.deliberation_of_main()?;
         let wake = self.store.need_tip(self.store.wake())?;
-        let past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
-        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
+        let mut past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
+        let (before, _) = self.forest_after(&mut past, false)?;
         self.gates_beside(question, proposal, &before, settings.gates.brain)
     }
 

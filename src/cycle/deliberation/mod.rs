@@ -16,9 +16,10 @@ use serde::Deserialize;
 
 use super::{Cycle, CycleError};
 use crate::activation::graph::NodeIx;
+use crate::deliberation::contested::{Contest, newest, settle};
 use crate::deliberation::cycle::{Setting, answers, conclude, judged_on, opening, rules_of};
 use crate::deliberation::events::Event;
-use crate::deliberation::forest::{Forest, read_cycle, take_out_contradictions};
+use crate::deliberation::forest::{Forest, read_cycle};
 use crate::deliberation::gates::GateRecord;
 use crate::deliberation::record::CycleRecord;
 use crate::deliberation::roles::{Cast, Member, Role};
@@ -104,6 +105,27 @@ impl Cycle {
         Ok(found)
     }
 
+    /// What cycles have left by the gates of main as they are here, or, of the past, by those of its last cycle; and what is contested.
+    pub fn forest_after(
+        &self,
+        cycles: &mut [(RunId, CycleRecord)],
+        is_past: bool,
+    ) -> Result<(Forest, Vec<Contest>), CycleError> {
+        let settings = self.deliberation_of_main()?;
+        let contested = settle(cycles);
+        // Programs that read too much to have a hash stop a cycle, and no look at what there is.
+        let programs = if is_past { None } else { self.programs_of(&settings).ok() };
+        let rules = programs.map(|programs| rules_of(&settings, &programs.rules));
+        Ok((Forest::after(cycles.iter().map(|(_, cycle)| cycle), &settings, rules.as_deref()), contested))
+    }
+
+    /// The hash of what the gates of the settings see, where the brain's are not asked; `None`: they are, or it cannot be read.
+    pub fn evidence_of_own_gates(&self) -> Result<Option<String>, CycleError> {
+        let settings = self.deliberation_of_main()?;
+        let programs = if settings.gates.brain { None } else { self.programs_of(&settings).ok() };
+        Ok(programs.map(|programs| programs.evidence_of("", &settings)))
+    }
+
     /// The cycle that a run entered, if it did, with its goal.
     pub fn cycle_of(&self, tree: TreeId, run: &RunId) -> Result<Option<(AgentName, CycleRecord)>, CycleError> {
         let path = layout::deliberation(run);
@@ -162,8 +184,10 @@ impl Cycle {
         for (_, cycle) in &mut past {
             cycle.results.retain(|result| !question.refused.contains(&result.key));
         }
-        take_out_contradictions(past.iter_mut().map(|(_, cycle)| cycle));
-        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings);
+        let mut after = newest(&past);
+        after.drain(..after.len().saturating_sub(limits::DELIBERATED_AFTER));
+        settle(&mut past);
+        let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings, Some(&rules));
         let goal = question.goal.as_str();
         let hands_off = |member: &Member| member.mind == HANDOFF;
         let asks = [cast.diverger.as_ref().is_some_and(hands_off), hands_off(&cast.aligner)];
@@ -193,6 +217,7 @@ impl Cycle {
         let setting = |evidence| Setting {
             goal: question.goal.as_str(),
             before: &before,
+            after: &after,
             settings: &settings,
             cast: &cast,
             forecast: &sky,
