@@ -103,6 +103,7 @@ mod review_known;
 mod review_plain;
 mod review_replaced;
 mod review_second;
+mod review_seventh;
 mod review_sixth;
 mod review_third;
 mod review_words;

@@ -42,6 +42,7 @@ impl Brain {
 
     /// Archives the earlier one of two live corrections of one memory that came since machines went apart. Returns the notes on it.
     pub(super) fn settle_meeting(&self, base: Option<CommitId>, has_met: bool) -> Result<Vec<String>, BrainError> {
+        let mut notes = if has_met { self.bring_back_what_they_replaced(base)? } else { Vec::new() };
         let mut found = if has_met { self.corrections_since(base)? } else { Vec::new() };
         found.sort_by(|a, b| (a.stimulus.at, &a.stimulus.id).cmp(&(b.stimulus.at, &b.stimulus.id)));
         let mut by_memory: BTreeMap<&StimulusId, Vec<usize>> = BTreeMap::new();
@@ -54,7 +55,7 @@ impl Brain {
             let may = |at: &&usize| self.may_overtake(&found[*latest], &found[**at]);
             leaving.extend(earlier.iter().filter(may).map(|at| (*at, *latest)));
         }
-        let (mut gone, mut notes) = (Vec::new(), Vec::new());
+        let mut gone = Vec::new();
         for (earlier, later) in leaving {
             let (old, new) = (&found[earlier], &found[later]);
             let reason = format!("replaced by {}", new.memory.id);
@@ -66,6 +67,40 @@ impl Brain {
         }
         self.archive(&gone, None)?;
         self.cycle.store.keep_document(KEPT, &None::<String>);
+        Ok(notes)
+    }
+
+    /// Takes back what archived the memories that runs replaced which a machine has taken back since that commit: another one carried them out meanwhile.
+    fn bring_back_what_they_replaced(&self, base: Option<CommitId>) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let tree = store.tree_of(self.at(None)?)?;
+        let old = base.map(|base| store.tree_of(base)).transpose()?;
+        let changes = store.diff_within(old, Some(tree), layout::RUNS, limits::FOLLOWED_NEURONS)?;
+        let network = TreeNetwork::new(store, tree);
+        let mut taken_back = BTreeMap::new();
+        for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
+            let Place::Run(run) = Place::of(&change.path) else { continue };
+            let by = network.record(&run)?.filter(|_| run.is_a_persons());
+            for run in by.into_iter().flat_map(|by| by.reverts) {
+                if self.cycle.taken_back_by(tree, &run)?.is_some() {
+                    taken_back.extend(network.record(&run)?.map(|record| (run, record)));
+                }
+            }
+        }
+        let mut notes = Vec::new();
+        for (run, record) in taken_back {
+            let (archivals, _) = self.archivals_beside(&vec![record])?;
+            let still = archivals
+                .into_iter()
+                .filter(|one| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_none()));
+            let still: Vec<_> = still.collect();
+            if !still.is_empty() {
+                notes.extend(still.iter().map(|one| {
+                    format!("{} archived what {run} replaced, which is taken back, and is taken back with it", one.run)
+                }));
+                self.revert(still, None, false)?;
+            }
+        }
         Ok(notes)
     }
 

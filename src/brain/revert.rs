@@ -83,21 +83,28 @@ impl Brain {
         origin: Option<&Origin>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
-        let mut archivals = self.cycle.archivals_of(&chosen, self.cycle.store.tree_of(self.at(None)?)?)?;
+        let (alone, notes) = self.archivals_beside(&chosen)?;
+        chosen.extend(alone);
+        chosen.sort_by(|a, b| b.run.cmp(&a.run));
+        let mut report = self.revert(chosen, origin, dry_run)?;
+        report.notes.extend(notes);
+        Ok(report)
+    }
+
+    /// The runs that did nothing but archive what those runs replace and nothing else does, which are taken back with them; and notes on these and on others.
+    pub(super) fn archivals_beside(&self, chosen: &Chosen) -> Result<(Chosen, Vec<String>), BrainError> {
+        let archivals = self.cycle.archivals_of(chosen, self.cycle.store.tree_of(self.at(None)?)?)?;
         // Two may correct one memory: while one of them stands, what it replaces does not come back.
         let mut stays = Vec::new();
         let mut alone = Chosen::new();
-        for record in std::mem::take(&mut archivals.alone) {
-            match self.replaced_by_another(&record, &chosen)? {
+        for record in archivals.alone {
+            match self.replaced_by_another(&record, chosen)? {
                 Some((old, by)) => stays.push(format!("{old} stays archived: {by} replaces it as well")),
                 None => alone.push(record),
             }
         }
-        archivals.alone = alone;
-        let with_it = archivals
-            .alone
-            .iter()
-            .map(|record| format!("{} archived what that replaces, and is taken back with it", record.run));
+        let with_it =
+            alone.iter().map(|record| format!("{} archived what that replaces, and is taken back with it", record.run));
         let beside = archivals.wider.iter().map(|record| {
             format!(
                 "{0} archived what that replaces, and more: `git brain revert {0}` brings all of it back",
@@ -107,12 +114,8 @@ impl Brain {
         let removed = archivals.removed.iter().map(|id| {
             format!("a night has removed {id}, which that archived: `git brain restore {id}` brings it back")
         });
-        let notes: Vec<String> = with_it.chain(beside).chain(removed).chain(stays).collect();
-        chosen.extend(archivals.alone);
-        chosen.sort_by(|a, b| b.run.cmp(&a.run));
-        let mut report = self.revert(chosen, origin, dry_run)?;
-        report.notes.extend(notes);
-        Ok(report)
+        let notes = with_it.chain(beside).chain(removed).chain(stays).collect();
+        Ok((alone, notes))
     }
 
     /// The run of an id or commit.

@@ -332,6 +332,11 @@ impl Brain {
                     taken_back.extend(chosen);
                 }
             }
+            // What archived the memories that it replaces goes with it, whatever let it in.
+            for archival in self.archivals_beside(&taken_back)?.0 {
+                taken_back
+                    .extend(Some(archival).filter(|one| theirs.record(&one.run).is_ok_and(|known| known.is_none())));
+            }
             taken_back.sort_by(|a, b| b.run.cmp(&a.run));
             if !taken_back.is_empty() {
                 self.revert_but(taken_back, overruled.there)?;

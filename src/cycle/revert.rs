@@ -143,10 +143,19 @@ impl Cycle {
             }
         }
         // What replaced a memory and was replaced itself gives nothing back: what replaces it stands.
-        let mut open: Vec<StimulusId> = Vec::new();
-        for id in chosen.iter().flat_map(|record| &record.stimuli) {
-            if network.neuron(&episode_id(id))?.is_some_and(|memory| !memory.is_archived()) {
-                open.push(id.clone());
+        // Of a run that is taken back already the memory is gone, or archived by a revert.
+        let (mut open, reverted): (Vec<StimulusId>, _) = (Vec::new(), self.reverted(tree)?);
+        for record in chosen {
+            let is_taken_back = reverted.contains_key(&record.run);
+            for id in &record.stimuli {
+                let memory = network.neuron(&episode_id(id))?;
+                let by = memory.as_ref().and_then(|memory| memory.archived.clone());
+                let by = by.map(|by| network.record(&by)).transpose()?.flatten();
+                let is_reverted = memory.as_ref().is_none_or(|_| by.is_some_and(|by| !by.reverts.is_empty()));
+                let lives = memory.is_some_and(|memory| !memory.is_archived());
+                if if is_taken_back { is_reverted } else { lives } {
+                    open.push(id.clone());
+                }
             }
         }
         let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
@@ -239,12 +248,13 @@ impl Cycle {
         Ok(out)
     }
 
-    /// Of what taking back would remove, archive or empty, makes what another tree has of it.
+    /// Of what taking back would remove, archive or empty, makes what another tree has of it. What is archived here already stays so.
     pub fn as_there(&self, reverted: &mut Reverted, there: CommitId) -> Result<(), CycleError> {
         let theirs = TreeNetwork::new(&self.store, self.store.tree_of(there)?);
         let removed: Vec<(NeuronId, Neuron)> =
             reverted.amends.removed.iter().map(|(id, now)| (id.clone(), now.clone())).collect();
         let changed = reverted.applied.neurons.iter().filter_map(|(id, (now, _))| Some((id.clone(), now.clone()?)));
+        let changed = changed.filter(|(_, now)| !now.is_archived());
         for (id, now) in removed.into_iter().chain(changed.collect::<Vec<_>>()) {
             let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
             reverted.amends.removed.remove(&id);

@@ -1,0 +1,91 @@
+//! Decisions that people change their minds about, or that cross: of each statement all machines and agents are told the newest word.
+
+use crate::machines::World;
+use crate::review_second::{as_person, run_of, world};
+use serde_json::{Value, json};
+
+const TWO: &str = "[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\", \"perception\"]\n";
+const LOCK: &str = "The lock keeper sleeps between two and four.";
+const OLD: &str = "The parrot of Anna lives in Kyoto.";
+const NEW: &str = "The parrot of Anna lives in Osaka.";
+
+fn belief(id: &str, text: &str) -> Value {
+    json!({"op": "create", "id": id, "concept": text, "type": "semantic"})
+}
+
+/// Two machines, a brain and a gate.
+fn two(rules: &str) -> World {
+    let world = world(World::gated(), rules);
+    world.sync("a");
+    world.clone("b");
+    world.brain("b", &["trust", "--yes"]);
+    world.sync("b");
+    world
+}
+
+fn sync(world: &World, machines: &[&str]) {
+    machines.iter().for_each(|machine| drop(world.sync(machine)));
+}
+
+/// A run of the scribe that waits on both machines.
+fn waiting(world: &World, ops: Value) -> String {
+    let (branch, _) = world.waiting("a", "scribe", ops);
+    sync(world, &["a", "b"]);
+    run_of(&branch).to_owned()
+}
+
+fn found(world: &World, machine: &str) -> String {
+    world.json(machine, &["recall", "where does the parrot of Anna live"])["results"].to_string()
+}
+
+#[test]
+fn approval_that_gave_way_leaves_the_memory_that_it_replaced() {
+    let world = two("[origins]\nother = \"review\"\n");
+    world.brain("a", &["feed", OLD]);
+    let old = world.json("a", &["recall", "Kyoto"])["results"][0]["id"].as_str().unwrap().to_owned();
+    world.brain("a", &["feed", "--origin", "web:x.example", "--corrects", &old, NEW]);
+    sync(&world, &["a", "b"]);
+    let run = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+    as_person(&world, "b", "ben", &["reject", &run, "--why", "not true"]).exits(0);
+    as_person(&world, "a", "mara", &["approve", &run]).exits(0);
+    let said = as_person(&world, "a", "mara", &["approve", "--origin", "web:x.example"]).exits(0);
+    assert!(said.out.contains("archived the memories that these replace"), "{said}");
+    sync(&world, &["b", "a", "b"]);
+    world.same(&["a", "b"]);
+    for machine in ["a", "b"] {
+        let now = found(&world, machine);
+        assert!(now.contains(OLD) && !now.contains(NEW), "{machine}: {now}");
+        assert!(world.brain(machine, &["check"]).contains("all good"));
+    }
+    world.brain("b", &["sleep"]);
+    assert!(found(&world, "b").contains(OLD), "a night keeps it");
+}
+
+#[test]
+fn approval_that_was_taken_back_stays_so_where_another_machine_approved_as_well() {
+    for night in [false, true] {
+        let world = two(TWO);
+        as_person(&world, "a", "ben", &["feed", OLD]).exits(0);
+        let first = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+        as_person(&world, "a", "ben", &["approve", &first]).exits(0);
+        let old = world.json("a", &["recall", "Kyoto"])["results"][0]["id"].as_str().unwrap().to_owned();
+        world.brain("a", &["feed", "--corrects", &old, NEW]);
+        sync(&world, &["a", "b"]);
+        let run = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+        as_person(&world, "b", "ben", &["approve", &run]).exits(0);
+        as_person(&world, "a", "mara", &["approve", &run]).exits(0);
+        as_person(&world, "a", "mara", &["revert", &run]).exits(0);
+        let now = found(&world, "a");
+        assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
+        if night {
+            world.brain("a", &["sleep"]);
+        }
+        sync(&world, &["b", "a", "b", "a"]);
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            let now = found(&world, machine);
+            assert!(now.contains(OLD) && !now.contains(NEW), "night: {night}, {machine}: {now}");
+            assert!(world.brain(machine, &["check"]).contains("all good"));
+        }
+    }
+}
