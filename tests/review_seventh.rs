@@ -89,3 +89,53 @@ fn approval_that_was_taken_back_stays_so_where_another_machine_approved_as_well(
         }
     }
 }
+
+#[test]
+fn what_is_left_of_a_rejected_run_has_no_words_of_it() {
+    for decision in
+        [&["reject"][..], &["reject", "--forget"], &["approve", "--only", "1"], &["approve", "--only", "1,3"]]
+    {
+        let world = two("");
+        let scribe: Value = serde_json::from_str(&world.read("a", "agents/scribe.json")).unwrap();
+        let mut scribe = scribe;
+        scribe["capabilities"]["operations"] = json!(["create", "acknowledge"]);
+        world.write("a", "agents/scribe.json", &scribe.to_string());
+        world.git("a", &["commit", "-qam", "scribe answers"]);
+        world.brain("a", &["trust", "--yes"]);
+        world.apply("a", json!([{"op": "signal", "to": "scribe", "payload": {"kind": "note", "query": "who?"}}]));
+        let open = world.json("a", &["signals", "--unanswered"]).to_string();
+        let signal = open.split('"').find(|word| word.starts_with("g-")).unwrap_or_else(|| panic!("{open}")).to_owned();
+        let document = json!({
+            "agent": "scribe",
+            "prediction": {"text": "zqpred Ben owes Ann 5000 euros", "value": 0.9},
+            "ops": [
+                belief("n-violin", "The violin was sold to Osaka."),
+                belief("n-drum", "The drum was sold to Paris."),
+                {"op": "acknowledge", "signal": signal, "payload": {"text": "zqanswer Ben has the drum"}},
+            ],
+        });
+        let dir = world.dir("a").display().to_string();
+        let args = ["-C", &dir, "--json", "apply", "--agent", "scribe", "--no-merge", "-"];
+        let made = world.sandbox.brain_with(&args, document.to_string().as_bytes()).exits(0).document();
+        let run = made["run"].as_str().unwrap();
+        let mut args = decision.to_vec();
+        args.insert(1, run);
+        let decided = world.json("a", &args);
+        world.sync("a");
+        world.brain("a", &["sleep"]);
+        let delivers = decision.contains(&"1,3");
+        for tip in ["wake", "main"] {
+            let said =
+                world.git("a", &["grep", "-h", "-e", "zq[a-z]*", "-e", "rejected by a person", tip, "--", "network"]);
+            assert!(!said.contains("zqpred"), "{decision:?}, {tip}: {said}");
+            assert_eq!(said.contains("zqanswer"), delivers, "{decision:?}, {tip}: {said}");
+        }
+        // The number teaches, and the signal is answered.
+        let error = decided["error"].as_f64().or(decided["decided"][0]["error"].as_f64());
+        assert!(error.is_some_and(|error| error < 0.0), "{decided:#}");
+        let open = world.json("a", &["signals", "--unanswered"]).to_string();
+        assert!(!open.contains(&signal), "{open}");
+        assert!(!world.brain("a", &["story"]).contains("zqpred") && !world.brain("a", &["ledger"]).contains("zqpred"));
+        assert!(world.brain("a", &["check"]).contains("all good"));
+    }
+}

@@ -138,7 +138,8 @@ impl Brain {
         why: &str,
     ) -> Result<ReviewReport, BrainError> {
         let reviewer = self.reviewer(waiting, request.on_behalf.as_deref())?;
-        let decision = Decision { by: reviewer.clone(), verb: "reject", review: None, forget: request.forget };
+        let decision =
+            Decision { by: reviewer.clone(), verb: "reject", review: None, forget: request.forget, kept: &[] };
         let rejected = self.cycle.reject_run(waiting.branch.as_str(), Some(decision), request.dry_run)?;
         Ok(ReviewReport {
             run: waiting.run.to_string(),

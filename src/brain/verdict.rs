@@ -220,7 +220,8 @@ impl Brain {
                     self.land_amended(&record, &review, document, &by)?;
                 }
                 let (verb, forget) = (review.verdict.as_str(), request.forget);
-                let decision = Decision { by: by.clone(), verb, review: Some(&review.review), forget };
+                let (review, kept) = (Some(&review.review), &review.kept);
+                let decision = Decision { by: by.clone(), verb, review, forget, kept };
                 self.cycle.reject_run(waiting.branch.as_str(), Some(decision), false)?.everywhere
             }
         };
@@ -444,18 +445,15 @@ impl Brain {
                 )),
             });
         }
-        let names_all = (1..=all).all(|number| request.only.contains(&number) || !lands(&record.ops[number - 1]));
+        let names_all = (1..=all).all(|number| request.only.contains(&number));
         if (request.only.is_empty() || names_all) && resolved.is_empty() {
             let notes = belief.notes.into_iter().filter(|note| note.contains(SINCE) || note.contains(GONE)).collect();
             return Ok(Meant { verdict: Verdict::Approve, notes, ..nothing });
         }
         let stays =
             |op: &Operation| resolved.iter().any(|one| one.take == Take::Wake && touches(op, &one.neuron, &one.field));
-        // Answers to signals are kept with the run itself, whatever lands.
-        let wanted = |number: usize| {
-            request.only.is_empty() || request.only.contains(&number) || !lands(&record.ops[number - 1])
-        };
-        let kept: Vec<usize> = (1..=all).filter(|number| wanted(*number) && !stays(&record.ops[number - 1])).collect();
+        let kept: Vec<usize> =
+            (1..=all).filter(|number| lands_here(number) && !stays(&record.ops[number - 1])).collect();
         let ops: Vec<Operation> = kept.iter().map(|number| record.ops[number - 1].clone()).filter(lands).collect();
         if ops.is_empty() {
             return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
@@ -590,7 +588,8 @@ impl Brain {
             return learnt();
         }
         let value = self.worth(review, record)?;
-        self.credit(record, value, &text, notes).map(Some)
+        let judged = if review.verdict == Verdict::Approve { record.clone() } else { record.clone().without_words() };
+        self.credit(&judged, value, &text, notes).map(Some)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Runs that wait for a person: throwing one away, on all machines; and whether what caused it was answered meanwhile.
 //!
-//! A rejected run is in wake as what is left of it: its record, without operations but its answers, and without effects, with what it had expected. So what caused it is
-//! seen to, its agent is not woken by that again, and no machine takes the branch, because wake has a record of the run. The record follows
-//! from the run alone: two machines that reject it write the same.
+//! A rejected run is in wake as what is left of it: its record, without effects and without operations but that it answered, and the number that it had expected: no words of it. So what
+//! caused it is seen to, its agent is not woken by that again, and no machine takes the branch, because wake has a record of the run. The record follows
+//! from the run and from which of its answers are let in: two machines that reject it write the same.
 
 use super::commit::edits;
 use super::commit::run_of;
@@ -40,6 +40,8 @@ pub struct Decision<'a> {
     pub review: Option<&'a RunId>,
     /// Whether the run is not to be looked at later.
     pub forget: bool,
+    /// The operations of the run that are let in, from 1: its answers among them are delivered in their words.
+    pub kept: &'a [usize],
 }
 
 impl Cycle {
@@ -116,14 +118,23 @@ impl Cycle {
         }
         let Some(record) = self.record_in(commit.tree, run)? else { return Ok(None) };
         let before = store.tree_of(base)?;
-        let acknowledges = |op: &Operation| matches!(op, Operation::Acknowledge(_));
+        let kept = decision.as_ref().map_or(&[][..], |decision| decision.kept);
+        let answers = (1..).zip(&record.ops).filter_map(|(number, op)| match op {
+            Operation::Acknowledge(_) if kept.contains(&number) => Some(op.clone()),
+            Operation::Acknowledge(answer) => {
+                let mut answer = answer.clone();
+                answer.payload = serde_json::json!({"rejected": run});
+                Some(Operation::Acknowledge(answer))
+            }
+            _ => None,
+        });
         let rest = RunRecord {
-            ops: record.ops.iter().filter(|op| acknowledges(op)).cloned().collect(),
+            ops: answers.collect(),
             effects: Vec::new(),
             notes: vec![delta::REJECTED.to_owned()],
             reverts: Vec::new(),
             approves: Vec::new(),
-            ..record
+            ..record.without_words()
         };
         let author = delta::Author {
             run: run.clone(),

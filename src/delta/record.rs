@@ -135,6 +135,15 @@ impl RunRecord {
         self.effects.is_empty() && self.notes.first().is_some_and(|note| note == REJECTED)
     }
 
+    /// The same without words of its prediction: of a run that a person threw away the numbers teach.
+    #[must_use]
+    pub fn without_words(mut self) -> Self {
+        if let Some(prediction) = &mut self.prediction {
+            (prediction.text, prediction.chosen) = (None, None);
+        }
+        self
+    }
+
     /// Whether its agent had nothing to do: it has no operations, and not because a decision took them out.
     pub fn did_nothing(&self) -> bool {
         self.ops.is_empty() && !self.is_left_over()

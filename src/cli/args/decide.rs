@@ -33,7 +33,7 @@ pub struct Approve {
     /// Keep the words that do not land out of the decision, so that neither machines nor agents are told them: for secrets, and talk about people.
     #[arg(long, conflicts_with = "origin")]
     pub forget: bool,
-    /// Let only these operations of the run land: numbers and ranges as `git brain review` has them (1,3-5), or the id of a neuron, which stands for
+    /// Let only these operations of the run land, and of its answers to signals those that are named: numbers and ranges as `git brain review` has them (1,3-5), or the id of a neuron, which stands for
     /// its own operations and those that make what it leads to.
     #[arg(long, value_name = "N,N…", value_delimiter = ',', conflicts_with = "origin")]
     pub only: Vec<String>,
