@@ -139,3 +139,64 @@ fn what_is_left_of_a_rejected_run_has_no_words_of_it() {
         assert!(world.brain("a", &["check"]).contains("all good"));
     }
 }
+
+#[test]
+fn rejection_by_two_people_is_taken_back_once() {
+    for (crosses, also_mara) in [(true, false), (true, true), (false, false)] {
+        let world = two(TWO);
+        let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+        as_person(&world, "b", "ben", &["reject", &run, "--why", "ben says no"]).exits(0);
+        as_person(&world, "a", "mara", &["reject", &run, "--why", "mara says no"]).exits(0);
+        if also_mara {
+            as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
+        }
+        world.sync("b");
+        world.sync("a");
+        if !crosses {
+            world.sync("b");
+        }
+        as_person(&world, "b", "ben", &["review", &run, "--again", "--why", "it was seen"])
+            .exits(if also_mara && !crosses { 3 } else { 0 });
+        sync(&world, &["b", "a", "b", "a"]);
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            let case = format!("crosses: {crosses}, both: {also_mara}, {machine}");
+            assert!(world.brain(machine, &["recall", "lock keeper"]).contains(LOCK), "{case}");
+            let prime = world.brain(machine, &["prime"]);
+            assert!(!prime.contains("rejected") && !prime.contains("says no"), "{case}: {prime}");
+            let ledger = world.json(machine, &["ledger"]).to_string();
+            assert!(ledger.contains("taken back by"), "{case}: {ledger}");
+            let twice = as_person(&world, machine, "ben", &["review", &run, "--again"]).exits(3);
+            assert!(twice.err.contains("was taken back already"), "{case}: {twice}");
+        }
+    }
+}
+
+#[test]
+fn rejection_that_is_taken_back_before_it_went_out_is_no_lesson() {
+    let world = two("");
+    let (branch, _) = world.waiting("a", "scribe", json!([belief("n-lock", LOCK)]));
+    let run = run_of(&branch);
+    world.brain("a", &["reject", run, "--why", "unseen"]);
+    world.brain("a", &["review", run, "--again", "--why", "Jonas saw it"]);
+    sync(&world, &["a", "b"]);
+    for machine in ["a", "b"] {
+        let prime = world.brain(machine, &["prime"]);
+        assert!(!prime.contains("Lessons of reviews") && prime.contains(LOCK), "{machine}: {prime}");
+        assert!(world.brain(machine, &["review", "--decided"]).contains("Jonas saw it"), "{machine}");
+        assert!(!world.git(machine, &["log", "-p", "--format=%B", "refs/brain/reviews"]).contains(LOCK), "{machine}");
+    }
+    let twice = world.try_brain("a", &["review", run, "--again"]).exits(3);
+    assert!(twice.err.contains("was taken back already"), "{twice}");
+    // Third thoughts: without the run that says the same the rejection is what it was.
+    let again = world.json("a", &["review", "--decided"])["decisions"][0]["why"].as_str().unwrap().to_owned();
+    let again = again.split(", as ").nth(1).unwrap().split(':').next().unwrap().to_owned();
+    world.brain("a", &["revert", &again]);
+    assert!(world.brain("a", &["prime"]).contains("unseen"));
+    world.brain("a", &["review", run, "--why", "Jonas erred"]);
+    sync(&world, &["a", "b"]);
+    for machine in ["a", "b"] {
+        let prime = world.brain(machine, &["prime"]);
+        assert!(prime.contains("Jonas erred") && !prime.contains(LOCK), "{machine}: {prime}");
+    }
+}

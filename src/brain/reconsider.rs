@@ -16,11 +16,8 @@ use crate::delta::{Document, Operation, RunRecord};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::origin::Level;
 use crate::model::{json, plural};
-use crate::review::{LESSON, REASON, Verdict};
+use crate::review::{LESSON, REASON, TAKEN_BACK, Verdict};
 use crate::store::{CommitId, LockName};
-
-/// The beginning of the reason of a rejection that was taken back.
-const TAKEN_BACK: &str = "taken back by ";
 
 /// A rejection that was taken back.
 #[derive(Clone, Debug, Serialize)]
@@ -86,9 +83,7 @@ impl Brain {
             text.is_some_and(|text| text.starts_with(TAKEN_BACK))
         });
         let waits = |again: &RunId| Ok::<_, BrainError>(self.cycle.waiting_named(again.as_str())?.is_some());
-        if let Some(again) = &review.again
-            && (waits(again)? || self.cycle.lives(&network, again)?)
-        {
+        if let Some(again) = &review.again {
             // Cut off after it had landed: what is left is to learn from it.
             if !waits(again)? && !taught && !dry_run {
                 self.credit(&record, 1.0, &review.why, &mut notes)?;

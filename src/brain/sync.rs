@@ -322,7 +322,8 @@ impl Brain {
             let had_landed = own.iter().any(|landed| ours.record(landed).is_ok_and(|record| record.is_some()));
             for entry in self.entries_of(run)? {
                 let is_lesson = ours.record(&entry.run)?.is_some_and(|record| record.trigger == LESSON);
-                own.extend(Some(entry.run).filter(|_| is_lesson));
+                let stays = self.cycle.takes_rejection_back(here, &entry.run, run)?;
+                own.extend(Some(entry.run).filter(|_| is_lesson && !stays));
             }
             let mut taken_back: Vec<_> = record.into_iter().collect();
             for own in own {

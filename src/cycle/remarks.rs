@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{NeuronId, RunId};
 use crate::model::layout;
 use crate::review::kept_out::{clip, kept_out};
 use crate::review::remark::REMARKS;
@@ -13,21 +13,52 @@ use crate::review::{Remark, ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
 
 impl Cycle {
-    /// The decision as people and agents are told of it: with what was said of it later by whoever may.
+    /// The decision as people and agents are told of it: with what was said of it later by whoever may. A rejection that was taken back takes back every
+    /// rejection of that run, as long as the run that says the same waits or is in wake.
     pub fn with_remarks(&self, review: ReviewRecord) -> Result<ReviewRecord, CycleError> {
-        let Some(tip) = self.store.reviews()? else { return Ok(review) };
-        let tree = self.store.tree_of(tip)?;
-        let Some(folder) = self.store.folder(tree, &Remark::folder_of(&review.run))? else { return Ok(review) };
         let mut remarks = Vec::new();
-        for (name, file) in self.store.files(folder, "")? {
-            let path = format!("{}/{name}", Remark::folder_of(&review.run));
-            let remark = Remark::decode(&self.store.read_file(file, &path)?, &path)?;
-            if remark.review == review.review && self.remark_counts(&remark, &review)? {
-                remarks.push(remark);
+        for mut remark in self.remarks_of(&review.run)? {
+            let is_its = remark.review == review.review;
+            let about = match is_its {
+                true => Some(review.clone()),
+                false if remark.again.is_none() || review.verdict != Verdict::Reject => None,
+                false => self.reviews_of(&review.run)?.into_iter().find(|other| other.review == remark.review),
+            };
+            let counts = about.map(|about| self.remark_counts(&remark, &about)).transpose()?;
+            if counts != Some(true) {
+                continue;
+            }
+            if let Some(again) = &remark.again
+                && !self.is_said_again(again)?
+            {
+                remark = remark.without_again();
+            }
+            match is_its {
+                true => remarks.push(remark),
+                false if remark.again.is_none() => {}
+                false => remarks.push(Remark { review: review.review.clone(), ..remark }),
             }
         }
-        remarks.sort_by(|a, b| a.remark.cmp(&b.remark));
         Ok(review.with(&remarks))
+    }
+
+    /// The remarks on decisions about a run, oldest first, whoever made them.
+    pub(super) fn remarks_of(&self, run: &RunId) -> Result<Vec<Remark>, CycleError> {
+        let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
+        let (tree, mut remarks) = (self.store.tree_of(tip)?, Vec::new());
+        let Some(folder) = self.store.folder(tree, &Remark::folder_of(run))? else { return Ok(remarks) };
+        for (name, file) in self.store.files(folder, "")? {
+            let path = format!("{}/{name}", Remark::folder_of(run));
+            remarks.push(Remark::decode(&self.store.read_file(file, &path)?, &path)?);
+        }
+        remarks.sort_by(|a, b| a.remark.cmp(&b.remark));
+        Ok(remarks)
+    }
+
+    /// Whether the run by which a rejection was taken back waits here or is in wake. One that was taken back itself leaves the rejection as it was.
+    pub fn is_said_again(&self, again: &RunId) -> Result<bool, CycleError> {
+        let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        Ok(self.lives(&TreeNetwork::new(&self.store, wake), again)? || self.waiting_named(again.as_str())?.is_some())
     }
 
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
@@ -56,6 +87,9 @@ impl Cycle {
         for change in store.diff(before, now, REMARKS.trim_end_matches('/'))? {
             let Some(file) = change.new.filter(|_| change.old.is_none()) else { continue };
             let Ok(remark) = Remark::decode(&store.read_file(file, &change.path)?, &change.path) else { continue };
+            if remark.forgets.is_empty() {
+                continue;
+            }
             for review in self.reviews_of(&remark.run)?.into_iter().filter(|review| review.review == remark.review) {
                 let told = self.with_remarks(review)?;
                 if told.declined.is_empty() && !told.forgotten.is_empty() {

@@ -23,5 +23,5 @@ pub mod rules;
 pub mod words;
 
 pub use belief::{Answered, Belief, Change, ChangeKind, Evidence, Question, Tie, consequence};
-pub use record::{LESSON, OF_AUDIT, REASON, Resolution, ReviewRecord, Said, Take, Verdict};
+pub use record::{LESSON, OF_AUDIT, REASON, Resolution, ReviewRecord, Said, TAKEN_BACK, Take, Verdict};
 pub use remark::Remark;

@@ -10,6 +10,9 @@ use crate::model::{Stamp, within};
 /// What starts the trigger of a run that a reviewer made of another one, before that run's id.
 pub const REASON: &str = "review of ";
 
+/// The beginning of the reason of a rejection that was taken back.
+pub const TAKEN_BACK: &str = "taken back by ";
+
 /// What starts `via` of a decision of a council, before its id.
 pub const COUNCIL_SAYS: &str = "council ";
 

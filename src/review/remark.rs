@@ -73,7 +73,7 @@ impl Remark {
         if remark.again.as_ref().is_some_and(|again| !again.is_a_persons()) {
             return wrong("again", "is no run of a person".to_owned());
         }
-        if remark.why.is_empty() && remark.forgets.is_empty() && remark.again.is_none() {
+        if !remark.says_something() {
             return wrong("", "says nothing".to_owned());
         }
         if remark.forgets.len() > limits::REVIEW_DECLINED || !remark.forgets.iter().all(|one| is_digest(one)) {
@@ -83,6 +83,20 @@ impl Remark {
             return wrong("", "is not canonical".to_owned());
         }
         Ok(remark)
+    }
+
+    /// The same without a rejection that it takes back: the words that it forgets, and no other reason.
+    #[must_use]
+    pub fn without_again(self) -> Self {
+        match self.again {
+            Some(_) => Self { why: String::new(), again: None, ..self },
+            None => self,
+        }
+    }
+
+    /// Whether it says anything.
+    pub fn says_something(&self) -> bool {
+        !self.why.is_empty() || !self.forgets.is_empty() || self.again.is_some()
     }
 
     /// The address of who says so.
@@ -99,13 +113,14 @@ impl ReviewRecord {
             if !remark.why.is_empty() {
                 self.why.clone_from(&remark.why);
             }
-            if remark.again.is_some() && self.verdict == Verdict::Reject {
+            let is_taken_back = remark.again.is_some() && self.verdict == Verdict::Reject;
+            if is_taken_back {
                 self.again.clone_from(&remark.again);
             }
             let (review, forgotten) = (&self.review, &mut self.forgotten);
             self.declined.0.retain(|said| {
                 let digest = digest(review, said);
-                let stays = !remark.forgets.contains(&digest);
+                let stays = !is_taken_back && !remark.forgets.contains(&digest);
                 forgotten.extend((!stays && !forgotten.contains(&digest)).then_some(digest));
                 stays
             });

@@ -192,7 +192,7 @@ impl Cycle {
                 Some(Err(_)) => return Ok(Vec::new()),
             }
         }
-        let count = replaced.values().flatten().count();
+        let count = replaced.keys().filter(|path| !Self::is_remark(path)).count();
         match tip {
             Some(tip) if self.store.advance_reviews(Some(here), tip)? => Ok(vec![format!(
                 "{} out without the words that were taken back",
@@ -202,8 +202,8 @@ impl Cycle {
         }
     }
 
-    /// Of the files that commits of decisions add: decisions as people are told of them, where a remark among those files takes words back, and
-    /// nothing in place of its remarks.
+    /// Of the files that commits of decisions add: decisions as people are told of them, where a remark among those files takes words back, and nothing
+    /// in place of its remarks; of one that takes a rejection back what it says besides.
     fn words_taken_back(&self, commits: &[Commit]) -> Result<Replaced, CycleError> {
         let (mut reviews, mut remarks) = (Vec::new(), Vec::new());
         for commit in commits {
@@ -229,9 +229,17 @@ impl Cycle {
             if own.iter().all(|remark| remark.forgets.is_empty()) {
                 continue;
             }
-            replaced.extend(own.iter().map(|remark| (remark.path(), None)));
+            for remark in own.iter().filter(|remark| remark.again.is_some()) {
+                let kept = Remark { forgets: Vec::new(), ..remark.clone() };
+                replaced.insert(kept.path(), Some((kept.encode(), kept.why)));
+            }
+            let folded: Vec<Remark> = own.into_iter().map(Remark::without_again).collect();
+            for remark in &folded {
+                replaced.entry(remark.path()).or_insert(None);
+            }
             let path = review.path();
-            replaced.insert(path, Some(review.with(&own)));
+            let review = review.with(&folded);
+            replaced.insert(path, Some((review.encode(), review.why)));
         }
         Ok(replaced)
     }
@@ -254,9 +262,9 @@ impl Cycle {
         for path in self.added(&commit)? {
             match replaced.get(&path) {
                 Some(None) => continue,
-                Some(Some(review)) => {
-                    why.clone_from(&review.why);
-                    edits.push(TreeEdit::new(path, Some(review.encode())));
+                Some(Some((bytes, reason))) => {
+                    why.clone_from(reason);
+                    edits.push(TreeEdit::new(path, Some(bytes.clone())));
                     continue;
                 }
                 None => {}
@@ -358,8 +366,8 @@ impl Cycle {
     }
 }
 
-/// Decisions in place of those of their path; `None`: nothing is put in place of the file.
-type Replaced = BTreeMap<String, Option<ReviewRecord>>;
+/// Bytes in place of those of a path, with the reason in them; `None`: nothing is put in place of the file.
+type Replaced = BTreeMap<String, Option<(Vec<u8>, String)>>;
 
 /// What is wrong with a commit of decisions, each with its path.
 type Faults = Vec<(String, String)>;

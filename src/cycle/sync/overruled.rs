@@ -10,7 +10,7 @@ use crate::cycle::{Cycle, CycleError, EVALUATOR};
 use crate::delta::LedgerEntry;
 use crate::model::ids::{RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::review::{LESSON, REASON, ReviewRecord};
+use crate::review::{LESSON, REASON, ReviewRecord, TAKEN_BACK};
 use crate::store::{CommitId, LockName, TreeEdit, TreeId};
 
 /// Runs on which the remote has another decision than wake here.
@@ -48,6 +48,9 @@ impl Cycle {
                 // Here a reviewer made something else of a run that was decided on there, or a lesson was learnt from it.
                 (Place::Run(run), None, Some(_)) if run.is_a_persons() || run.agent().as_str() == EVALUATOR => {
                     let Some(about) = self.decided_by(ours, &run)? else { continue };
+                    if self.takes_rejection_back(ours, &run, &about)? {
+                        continue;
+                    }
                     if self.store.file(theirs, &layout::run(&about))?.is_some()
                         && self.run_to_revert(&run, ours).is_ok()
                     {
@@ -59,7 +62,10 @@ impl Cycle {
                     }
                 }
                 (Place::Run(run), Some(_), None) if run.agent().as_str() == EVALUATOR => {
-                    taught_there.extend(self.decided_by(theirs, &run)?);
+                    let Some(about) = self.decided_by(theirs, &run)? else { continue };
+                    if !self.takes_rejection_back(theirs, &run, &about)? {
+                        taught_there.insert(about);
+                    }
                 }
                 _ => {}
             }
@@ -91,6 +97,17 @@ impl Cycle {
             return Ok(entry.map(|entry| entry.judged));
         }
         Ok(record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok()))
+    }
+
+    /// Whether a run says again what a rejected one said, or learns from that: a rejection that is taken back is decided on no second time.
+    pub fn takes_rejection_back(&self, tree: TreeId, run: &RunId, about: &RunId) -> Result<bool, CycleError> {
+        if run.is_a_persons() {
+            let lands = self.reviews_of(about)?.into_iter().any(|review| review.lands.as_ref() == Some(run));
+            return Ok(!lands && self.remarks_of(about)?.iter().any(|remark| remark.again.as_ref() == Some(run)));
+        }
+        let path = layout::ledger(run);
+        let entry = self.store.read(tree, &path)?.map(|bytes| LedgerEntry::decode(&bytes, &path)).transpose()?;
+        Ok(entry.is_some_and(|entry| entry.outcome.text.is_some_and(|text| text.starts_with(TAKEN_BACK))))
     }
 
     /// Whether a review is of one who may decide on that run.
