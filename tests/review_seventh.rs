@@ -200,3 +200,72 @@ fn rejection_that_is_taken_back_before_it_went_out_is_no_lesson() {
         assert!(prime.contains("Jonas erred") && !prime.contains(LOCK), "{machine}: {prime}");
     }
 }
+
+#[test]
+fn of_decisions_on_one_statement_the_newest_is_told() {
+    let world = two("");
+    let first = waiting(&world, json!([belief("lock", LOCK)]));
+    world.brain("a", &["reject", &first, "--why", "unseen"]);
+    let second = waiting(&world, json!([belief("keeper", LOCK)]));
+    let shown = world.brain("a", &["review", &second, "--no-questions"]);
+    assert!(shown.contains("was kept out before: rejected by"), "{shown}");
+    assert!(world.brain("a", &["prime"]).contains("unseen"));
+    world.brain("a", &["approve", &second, "--why", "Jonas saw it"]);
+    sync(&world, &["a", "b"]);
+    for machine in ["a", "b"] {
+        let prime = world.brain(machine, &["prime"]);
+        assert!(prime.contains(LOCK) && !prime.contains("unseen"), "{machine}: {prime}");
+    }
+    let third = waiting(&world, json!([belief("sleeper", LOCK)]));
+    let shown = world.brain("b", &["review", &third, "--no-questions"]);
+    assert!(shown.contains("is believed already: approved by") && !shown.contains("was kept out before"), "{shown}");
+    // What was taken back since is kept out again.
+    world.brain("a", &["revert", &second]);
+    let prime = world.brain("a", &["prime"]);
+    assert!(prime.contains("unseen") && prime.contains(LOCK), "{prime}");
+}
+
+#[test]
+fn rejection_that_does_not_stand_is_no_note() {
+    let world = two("");
+    let run = waiting(&world, json!([belief("lock", LOCK)]));
+    world.brain("a", &["approve", &run]);
+    as_person(&world, "b", "ben", &["reject", &run, "--why", "he is awake"]).exits(0);
+    sync(&world, &["a", "b", "a"]);
+    let other = waiting(&world, json!([belief("keeper", LOCK)]));
+    let shown = world.brain("b", &["review", &other, "--no-questions"]);
+    assert!(!shown.contains("he is awake") && shown.contains("is believed already"), "{shown}");
+}
+
+#[test]
+fn statement_that_lands_by_an_edit_word_for_word_is_not_kept_out() {
+    let world = two("");
+    let run = waiting(&world, json!([belief("lock", LOCK), belief("tug", "The tug is called Merel.")]));
+    let edited = json!({"ops": [belief("lock-keeper", LOCK), belief("tug", "The tug is called Zeeland.")]});
+    let file = world.sandbox.file("edited.json", &edited.to_string());
+    let decided = world.json("a", &["approve", &run, "--document", &file, "--why", "another name"]);
+    assert_eq!(decided["told"], json!(["The tug is called Merel."]), "{decided:#}");
+    sync(&world, &["a", "b"]);
+    let prime = world.brain("b", &["prime"]);
+    let lessons = prime.split("## Memories").next().unwrap();
+    assert!(lessons.contains("Merel") && !lessons.contains(LOCK) && prime.contains(LOCK), "{prime}");
+}
+
+#[test]
+fn statement_of_a_stranger_that_was_rejected_is_known_again() {
+    let world = two("[origins]\nother = \"review\"\n");
+    for round in 0..2 {
+        world.brain("a", &["feed", "--again", "--origin", "web:pilots.example", LOCK]);
+        let run = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+        let shown = world.brain("a", &["review", &run, "--no-questions"]);
+        assert_eq!(shown.contains("was kept out before: rejected by"), round == 1, "{shown}");
+        world.brain("a", &["reject", &run, "--why", "pilots err"]);
+        world.sync("a");
+        let said = world.git("a", &["log", "-p", "--format=%B", "refs/brain/reviews"]);
+        assert!(said.contains("forgotten") && !said.contains("lock keeper"), "{said}");
+        // It can be looked at, as before.
+        assert!(world.brain("a", &["review", &run, "--no-questions"]).contains(LOCK));
+    }
+    let prime = world.brain("a", &["prime"]);
+    assert!(prime.contains("pilots err") && !prime.contains(LOCK), "{prime}");
+}

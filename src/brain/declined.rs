@@ -28,13 +28,13 @@ pub(super) const SECOND: &str = "wake has another record of the same run: nothin
 pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from it";
 
 impl Brain {
-    /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all if the reviewer says so or the
-    /// reason is that they hold a secret, else those that speak of one. Of a run of strangers nothing is told. What a council's decision tells follows
-    /// from the run alone, whichever machine carries it out: there every other origin is a stranger's.
+    /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all of a run of strangers, or if the reviewer
+    /// says so or the reason is that they hold a secret, else those that speak of one. What lands by an edit word for word is not kept out. What a
+    /// council's decision tells follows from the run alone, whichever machine carries it out: there every other origin is a stranger's.
     pub(super) fn quote_declined(
         &self,
-        record: &RunRecord,
-        own: &Commit,
+        (record, own): (&RunRecord, &Commit),
+        lands: Option<&Document>,
         review: &mut ReviewRecord,
         forget: bool,
     ) -> Result<(), BrainError> {
@@ -44,7 +44,7 @@ impl Brain {
             true => origin.is_foreign(),
             false => shared.policy.settings.origins.is_tainted(origin),
         };
-        if review.verdict == Verdict::Approve || is_strange(&record.origin) {
+        if review.verdict == Verdict::Approve {
             return Ok(());
         }
         // As the run has them, so that a gate finds them there as well.
@@ -54,8 +54,11 @@ impl Brain {
             let neuron = network.neuron(id).ok().flatten().filter(|neuron| !is_strange(&neuron.origin));
             neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept)
         };
-        let forget = forget || is_about_a_secret(&review.why);
-        for said in kept_out(review.verdict, &review.kept, record, words_of) {
+        let forget = forget || is_strange(&record.origin) || is_about_a_secret(&review.why);
+        let ops = lands.map(|document| document.ops.clone()).unwrap_or_default();
+        let lands = kept_out(Verdict::Reject, &[], &RunRecord { ops, ..record.clone() }, &words_of);
+        let stays_out = |said: &String| !lands.iter().any(|landed| clip(landed) == clip(said));
+        for said in kept_out(review.verdict, &review.kept, record, words_of).into_iter().filter(stays_out) {
             // A secret of this machine's variables never came into a record here.
             let is_secret =
                 speaks_of_a_secret(&said) || (!by_council && !shared.secrets.find(said.as_bytes()).is_empty());
@@ -109,21 +112,31 @@ impl Brain {
         Ok(lines)
     }
 
-    /// Words of a waiting run that were kept out before, each with who did and why.
+    /// Words of a waiting run that a decision which stands let in already, and words that were kept out before, each with who did and why.
     pub(super) fn declined_before(&self, belief: &Belief) -> Result<Vec<String>, BrainError> {
         let stated = belief.neurons.iter().filter(|change| !matches!(change.what, ChangeKind::Removed));
         let stated: BTreeSet<String> = stated.map(|change| clip(&change.concept)).collect();
-        let mut notes = Vec::new();
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let let_in = self.cycle.let_in(&network)?;
+        let believed = stated.iter().filter_map(|said| Some((said, let_in.by(said)?)));
+        let mut notes: Vec<String> =
+            believed.map(|(said, words)| format!("{said:?} is believed already: {words}")).collect();
         for review in self.cycle.newest_reviews(LOOKED_AT)? {
             if review.run.as_str() == belief.run || review.declined.is_empty() && review.forgotten.is_empty() {
                 continue;
             }
             let review = self.cycle.with_remarks(review)?;
             let is_again = |said: &&String| {
-                review.declined.0.contains(said) || review.forgotten.contains(&digest(&review.review, said))
+                let is_known =
+                    review.declined.0.contains(said) || review.forgotten.contains(&digest(&review.review, said));
+                is_known && !let_in.is_later(&review, said)
             };
             let again: Vec<&String> = stated.iter().filter(is_again).collect();
-            if !again.is_empty() && self.cycle.holds_for_its_run(&review)? {
+            if !again.is_empty()
+                && review.again.is_none()
+                && self.cycle.holds_for_its_run(&review)?
+                && self.cycle.was_carried_out(&network, &review)?
+            {
                 notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
             }
         }

@@ -207,6 +207,7 @@ impl Brain {
     fn lessons(&self, agent: Option<&str>) -> Result<Vec<Lesson>, BrainError> {
         let mut lessons = Vec::new();
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let mut let_in = None;
         for review in self.cycle.newest_reviews(DECISIONS)? {
             let is_asked = agent.is_none_or(|agent| review.run.agent().as_str() == agent);
             if lessons.len() < LESSONS
@@ -217,10 +218,17 @@ impl Brain {
                 && self.cycle.was_carried_out(&network, &review)?
             {
                 let review = self.cycle.with_remarks(review)?;
-                let says_nothing = review.why.is_empty() && review.declined.is_empty() && review.forgotten.is_empty();
+                let says_nothing =
+                    review.why.is_empty() && review.declined.is_empty() && !self.cycle.is_untold(&review)?;
                 if says_nothing || review.again.is_some() {
                     continue;
                 }
+                // What was let in since is kept out no more.
+                let let_in = match &let_in {
+                    Some(known) => known,
+                    None => let_in.insert(self.cycle.let_in(&network)?),
+                };
+                let Some(review) = let_in.without(review) else { continue };
                 lessons.push(Lesson {
                     agent: review.run.agent().to_string(),
                     run: review.run.to_string(),

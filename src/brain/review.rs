@@ -269,14 +269,14 @@ impl Brain {
         // Words that the standing decision took back are in none of the others either.
         if let Some(review) = stands.clone() {
             let review = self.cycle.with_remarks(review)?;
-            if !review.forgotten.is_empty() && review.declined.is_empty() {
+            if self.cycle.is_untold(&review)? {
                 return Ok(None);
             }
         }
         let others = self.cycle.reviews_of(run)?.into_iter().rev();
         for review in stands.into_iter().chain(others).filter(|review| review.verdict != Verdict::Approve) {
             let review = self.cycle.with_remarks(review)?;
-            if !review.forgotten.is_empty() && review.declined.is_empty() {
+            if self.cycle.is_untold(&review)? {
                 continue;
             }
             let Ok(commit) = CommitId::parse(&review.commit) else { continue };

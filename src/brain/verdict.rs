@@ -182,7 +182,8 @@ impl Brain {
                     forgotten: Vec::new(),
                     again: None,
                 })?;
-                self.quote_declined(&record, &waiting.commit, &mut review, request.forget)?;
+                let about = (&record, &waiting.commit);
+                self.quote_declined(about, meant.document.as_ref(), &mut review, request.forget)?;
                 review
             }
         };

@@ -47,6 +47,7 @@ mod jobs;
 pub mod judging;
 pub mod knowledge;
 pub mod ledger;
+mod let_in;
 pub mod meaning;
 pub mod merge;
 pub mod models;

@@ -42,6 +42,17 @@ impl Cycle {
         Ok(review.with(&remarks))
     }
 
+    /// Whether the words that a decision keeps out are told nobody because a person said so or they speak of a secret. Of a run from an origin that is not
+    /// trusted no words are kept, whatever a person said.
+    pub fn is_untold(&self, told: &ReviewRecord) -> Result<bool, CycleError> {
+        if !told.declined.is_empty() || told.forgotten.is_empty() {
+            return Ok(false);
+        }
+        let commit = CommitId::parse(&told.commit).ok().and_then(|id| self.store.commit(id).ok());
+        let record = commit.map(|commit| self.record_in(commit.tree, &told.run)).transpose()?.flatten();
+        Ok(record.is_none_or(|record| !self.shared.policy.settings.origins.is_tainted(&record.origin)))
+    }
+
     /// The remarks on decisions about a run, oldest first, whoever made them.
     pub(super) fn remarks_of(&self, run: &RunId) -> Result<Vec<Remark>, CycleError> {
         let Some(tip) = self.store.reviews()? else { return Ok(Vec::new()) };
@@ -92,7 +103,7 @@ impl Cycle {
             }
             for review in self.reviews_of(&remark.run)?.into_iter().filter(|review| review.review == remark.review) {
                 let told = self.with_remarks(review)?;
-                if told.declined.is_empty() && !told.forgotten.is_empty() {
+                if self.is_untold(&told)? {
                     store.drop_refused(&told.commit)?;
                 }
             }

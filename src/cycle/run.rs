@@ -382,26 +382,28 @@ impl Spawn {
     /// The entries that runs of trusted origins wrote, and of the others the reviewers' own words: the entry about a run that comes from a
     /// stranger comes from there as well, and the reason of its review does not.
     fn trusted_of(&self, ledger: Vec<LedgerEntry>, strangers: &Strangers<'_>) -> Result<Vec<LedgerEntry>, CycleError> {
-        let mut trusted = Vec::new();
-        let mut cycle = None;
+        let (mut trusted, mut reviewed) = (Vec::new(), None);
         for mut entry in ledger {
-            if strangers.has(&entry.run)? {
-                let cycle = match &mut cycle {
-                    Some(cycle) => cycle,
-                    none => none.insert(self.cycle.whole()?),
-                };
-                let Some(words) = cycle.words_of_review(&entry.judged)? else { continue };
+            let is_strange = strangers.has(&entry.run)?;
+            if !is_strange && !entry.outcome.text.as_deref().is_some_and(ledger::is_of_review) {
+                trusted.push(entry);
+                continue;
+            }
+            if reviewed.is_none() {
+                let cycle = self.cycle.whole()?;
+                let wake = cycle.store.tree_of(cycle.store.need_tip(cycle.store.wake())?)?;
+                let let_in = cycle.let_in(&TreeNetwork::new(&cycle.store, wake))?;
+                reviewed = Some((cycle, let_in));
+            }
+            let Some((cycle, let_in)) = &reviewed else { continue };
+            // The words that were kept out are in the decision alone, and what was said of it later.
+            let words = cycle.words_of_review(&entry.judged, let_in)?;
+            if is_strange {
+                let Some(words) = words else { continue };
                 entry.outcome.text = Some(words);
                 (entry.prediction.text, entry.chosen) = (None, None);
-            } else if entry.outcome.text.as_deref().is_some_and(ledger::is_of_review) {
-                let cycle = match &mut cycle {
-                    Some(cycle) => cycle,
-                    none => none.insert(self.cycle.whole()?),
-                };
-                // The words that were kept out are in the decision alone, and what was said of it later.
-                if let Some(words) = cycle.words_of_review(&entry.judged)? {
-                    entry.outcome.text = Some(words);
-                }
+            } else if let Some(words) = words {
+                entry.outcome.text = Some(words);
             }
             trusted.push(entry);
         }

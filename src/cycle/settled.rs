@@ -94,7 +94,7 @@ impl Cycle {
         let seen = own.to_string();
         for review in self.reviews_of(run)?.into_iter().filter(|review| review.commit == seen) {
             let told = self.with_remarks(review)?;
-            if told.declined.is_empty() && !told.forgotten.is_empty() {
+            if self.is_untold(&told)? {
                 return Ok(true);
             }
         }

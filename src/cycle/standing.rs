@@ -1,5 +1,6 @@
 //! Of several decisions on a run, the one that stands: wake has what it decided.
 
+use super::let_in::LetIn;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError};
 use crate::model::ids::RunId;
@@ -66,12 +67,16 @@ impl Cycle {
         Ok(network.record(run)?.is_some() && self.run_to_revert(run, tree).is_ok())
     }
 
-    /// The words of the decision on a run that stands.
-    pub fn words_of_review(&self, run: &RunId) -> Result<Option<String>, CycleError> {
+    /// The words of the decision on a run that stands, without statements that a later one let in.
+    pub fn words_of_review(&self, run: &RunId, let_in: &LetIn) -> Result<Option<String>, CycleError> {
         let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
-        let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, wake), run)?;
-        match stands {
-            Some(review) if self.holds_for_its_run(&review)? => Ok(Some(self.with_remarks(review)?.lesson())),
+        let network = TreeNetwork::new(&self.store, wake);
+        match self.decision_that_stands(&network, run)? {
+            Some(review) if self.holds_for_its_run(&review)? => {
+                let review = self.with_remarks(review)?;
+                let words = review.words();
+                Ok(Some(let_in.without(review).map_or(words, |review| review.lesson())))
+            }
             _ => Ok(None),
         }
     }
