@@ -269,3 +269,31 @@ fn statement_of_a_stranger_that_was_rejected_is_known_again() {
     let prime = world.brain("a", &["prime"]);
     assert!(prime.contains("pilots err") && !prime.contains(LOCK), "{prime}");
 }
+
+#[test]
+fn run_that_was_thrown_away_in_vain_waits_again() {
+    for decision in [&["reject"][..], &["approve", "--only", "n-lock"]] {
+        let world = two("[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n");
+        let (branch, commit) =
+            world.waiting("b", "scribe", json!([belief("n-lock", LOCK), belief("n-tug", "The tug is called Merel.")]));
+        let run = run_of(&branch);
+        let mut args = decision.to_vec();
+        args.insert(1, run);
+        as_person(&world, "b", "ben", &args).exits(0);
+        world.write("a", "brain.toml", "[review]\nreviewers = [\"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n");
+        world.git("a", &["commit", "-qam", "mara decides"]);
+        world.sync("a");
+        as_person(&world, "b", "ben", &["sync"]).exits(3);
+        let said = as_person(&world, "b", "ben", &["sync", "--without-refused"]).exits(0);
+        assert!(said.out.contains("waits again"), "{decision:?}: {said}");
+        world.sync("a");
+        for machine in ["a", "b"] {
+            assert_eq!(world.tip(machine, &branch), commit, "{decision:?}: {machine}");
+            assert!(world.brain(machine, &["review"]).contains(run), "{decision:?}: {machine}");
+        }
+        as_person(&world, "a", "mara", &["approve", run]).exits(0);
+        sync(&world, &["a", "b"]);
+        world.same(&["a", "b"]);
+        assert!(world.brain("b", &["recall", "lock keeper"]).contains(LOCK), "{decision:?}");
+    }
+}

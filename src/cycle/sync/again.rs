@@ -74,6 +74,40 @@ impl Cycle {
         Ok(Some((branch, held)))
     }
 
+    /// The branch of a run that was thrown away or amended here, as it waited: whoever decides now finds it there, and a decision that counts is carried out
+    /// again. `None`: it is there, or its commit is not, or rests on what is left out.
+    fn waits_as_before(
+        &self,
+        run: &RunId,
+        left: &Left,
+        rebuilt: &Rebuilt,
+    ) -> Result<Option<(Branch, CommitId)>, CycleError> {
+        let branch = branch_of(self.store.wake(), run)?;
+        if self.store.tip(&branch)?.is_some() || rebuilt.held.iter().any(|(known, _)| *known == branch) {
+            return Ok(None);
+        }
+        let Some((own, _)) = self.commit_decided_on(run)? else { return Ok(None) };
+        let beyond = self.store.commits_beyond(own.id, &[rebuilt.wake, rebuilt.main])?;
+        Ok((!beyond.iter().any(|id| left.ids.contains(id))).then_some((branch, own.id)))
+    }
+
+    /// Lets runs wait again that were thrown away or amended by what is left out.
+    pub(super) fn thrown_away_again(&self, left: &Left, rebuilt: &mut Rebuilt) -> Result<(), CycleError> {
+        let was = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let now = self.store.tree_of(rebuilt.wake)?;
+        for change in self.store.diff(Some(now), Some(was), layout::RUNS)? {
+            let (Place::Run(run), None) = (Place::of(&change.path), change.old) else { continue };
+            if !self.record_in(was, &run)?.is_some_and(|record| record.is_left_over()) {
+                continue;
+            }
+            if let Some(held) = self.waits_as_before(&run, left, rebuilt)? {
+                rebuilt.notes.push(format!("run {run} waits again: `git brain review` lists it"));
+                rebuilt.held.push(held);
+            }
+        }
+        Ok(())
+    }
+
     /// Does again, as new runs, the operations of people.
     pub(super) fn people_again(
         &self,

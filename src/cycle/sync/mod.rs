@@ -349,7 +349,8 @@ impl Cycle {
     fn decided_since(&self, before: Option<CommitId>, now: Option<CommitId>) -> Result<usize, CycleError> {
         let tree = |tip: Option<CommitId>| tip.map(|tip| self.store.tree_of(tip)).transpose();
         let changes = self.store.diff(tree(before)?, tree(now)?, "")?;
-        Ok(changes.iter().filter(|change| change.new.is_some()).count())
+        // One that was written again is none that came.
+        Ok(changes.iter().filter(|change| change.new.is_some() && change.old.is_none()).count())
     }
 
     /// Of branches, those of runs that wake here or there says were thrown away.

@@ -16,7 +16,7 @@ use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::settled::rescued_words;
 use crate::cycle::trailers::SLEEP;
 use crate::cycle::{Cycle, CycleError, HUMAN};
-use crate::delta::APPLIED;
+use crate::delta::{APPLIED, RunRecord};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -241,6 +241,7 @@ impl Cycle {
         if here.1 != good.1 {
             self.people_again(writer, left, &mut rebuilt)?;
             self.waiting_again(writer, left, &mut rebuilt)?;
+            self.thrown_away_again(left, &mut rebuilt)?;
             self.texts_again(writer, here.1, &mut rebuilt)?;
             self.tell_of_the_rest(left, &faults, &mut rebuilt)?;
         }
@@ -368,7 +369,8 @@ impl Cycle {
                 Some(agent) if agent.as_str() != SLEEP && agent.as_str() != HUMAN => {
                     let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
                     let record = run.map(|run| self.record_in(commit.tree, &run)).transpose()?.flatten();
-                    agents += usize::from(record.is_none_or(|record| record.cognition != APPLIED));
+                    let again = |record: RunRecord| record.cognition != APPLIED && !record.is_left_over();
+                    agents += usize::from(record.is_none_or(again));
                 }
                 _ if sleeps => rebuilt
                     .notes
