@@ -297,3 +297,25 @@ fn run_that_was_thrown_away_in_vain_waits_again() {
         assert!(world.brain("b", &["recall", "lock keeper"]).contains(LOCK), "{decision:?}");
     }
 }
+
+#[test]
+fn rejection_is_taken_back_by_nobody_who_may_decide_no_more() {
+    let world = two(TWO);
+    let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+    as_person(&world, "b", "ben", &["reject", &run, "--why", "a lie"]).exits(0);
+    sync(&world, &["b", "a"]);
+    world.write("b", "brain.toml", &TWO.replace(", \"mara@example.invalid\"", ""));
+    as_person(&world, "b", "ben", &["status"]).exits(0);
+    world.git("b", &["commit", "-qam", "mara leaves"]);
+    world.sync("b");
+    as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
+    let said = as_person(&world, "a", "mara", &["sync"]).exits(3);
+    assert!(said.err.contains("may not decide on that"), "{said}");
+    as_person(&world, "a", "mara", &["sync", "--without-refused"]).exits(0);
+    sync(&world, &["b", "a"]);
+    for machine in ["a", "b"] {
+        assert!(!world.brain(machine, &["recall", "lock keeper"]).contains(LOCK), "{machine}");
+        assert!(world.brain(machine, &["prime"]).contains("a lie"), "{machine}");
+        assert!(!world.json(machine, &["ledger"]).to_string().contains("taken back by"), "{machine}");
+    }
+}

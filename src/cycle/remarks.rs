@@ -6,7 +6,7 @@ use super::network::TreeNetwork;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::model::ids::{NeuronId, RunId};
-use crate::model::layout;
+use crate::model::{layout, settings};
 use crate::review::kept_out::{clip, kept_out};
 use crate::review::remark::REMARKS;
 use crate::review::{Remark, ReviewRecord, Verdict};
@@ -82,9 +82,19 @@ impl Cycle {
 
     /// Whether main lets somebody decide on any run, and so take back the words of decisions.
     pub fn may_forget(&self, address: &str) -> Result<bool, CycleError> {
-        let settings = self.review_of_main()?;
-        let mut all = settings.rule.iter().flat_map(|rule| &rule.reviewers).chain(&settings.reviewers);
-        Ok(settings.reviewers.is_empty() || all.any(|name| name == address))
+        Ok(lets_forget(&self.review_of_main()?, address))
+    }
+
+    /// The remark that takes a rejection of a run back by another run, with the decision that it is about.
+    pub(super) fn taken_back_as(
+        &self,
+        about: &RunId,
+        run: &RunId,
+    ) -> Result<Option<(Remark, ReviewRecord)>, CycleError> {
+        let mut remarks = self.remarks_of(about)?.into_iter();
+        let Some(remark) = remarks.find(|remark| remark.again.as_ref() == Some(run)) else { return Ok(None) };
+        let review = self.reviews_of(about)?.into_iter().find(|review| review.review == remark.review);
+        Ok(review.map(|review| (remark, review)))
     }
 
     /// Keeps runs no longer whose words were taken back by remarks that came since the decisions were `before`.
@@ -181,4 +191,10 @@ impl Cycle {
         let other = review.declined.0.iter().find(|text| !said.contains(*text));
         Ok(other.map(|_| "quotes words that its run does not say, or that it lets in".to_owned()))
     }
+}
+
+/// Whether those settings let somebody decide on any run.
+pub(super) fn lets_forget(settings: &settings::Review, address: &str) -> bool {
+    let mut all = settings.rule.iter().flat_map(|rule| &rule.reviewers).chain(&settings.reviewers);
+    settings.reviewers.is_empty() || all.any(|name| name == address)
 }

@@ -5,6 +5,7 @@
 
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
+use crate::cycle::remarks::lets_forget;
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
@@ -45,8 +46,8 @@ impl Judge<'_> {
     }
 
     /// Refuses a person's run that a decision lands, by anybody but who decided, and by whom the settings do not let decide.
-    pub(super) fn amends(&mut self, commit: &Commit, run: &RunId, path: &str) -> Result<(), CycleError> {
-        let Some(review) = self.landed_by(run)? else { return Ok(()) };
+    pub(super) fn amends(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
+        let Some(review) = self.landed_by(&record.run)? else { return self.takes_back(commit, record, path) };
         if review.address() != commit.email {
             let (by, of) = (review.address().to_owned(), review.run);
             self.fault_of(
@@ -73,6 +74,25 @@ impl Judge<'_> {
             1,
             format!("is what {by} made of {of}, and {by} may not decide on that"),
         );
+        Ok(())
+    }
+
+    /// Refuses a person's run by which a rejection is taken back, by anybody but who says so, and by whom the settings do not let decide.
+    fn takes_back(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
+        let Some(about) = about(&record.trigger).and_then(|run| RunId::parse(run).ok()) else { return Ok(()) };
+        let Some((remark, review)) = self.cycle.taken_back_as(&about, &record.run)? else { return Ok(()) };
+        let by = remark.address().to_owned();
+        if by == commit.email && by == review.address() {
+            return Ok(());
+        }
+        let here = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
+        let from = commit.parents.first().copied().unwrap_or(commit.id);
+        let settings = self.settings_since(from, &here)?;
+        if by != commit.email || !settings.iter().any(|settings| lets_forget(&settings.review, &by)) {
+            let why =
+                format!("takes the rejection of {about} back for {by}, and {} may not decide on that", commit.email);
+            self.fault_of(Kind::Reviewer, commit, path, 1, why);
+        }
         Ok(())
     }
 

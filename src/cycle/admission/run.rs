@@ -199,7 +199,7 @@ impl Judge<'_> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(None) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
-            self.amends(commit, run, &path)?;
+            self.amends(commit, &record, &path)?;
             self.approves(commit, &record, &path)?;
             for taken in &record.reverts {
                 let why = match self.record(before, taken)? {

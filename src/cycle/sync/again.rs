@@ -239,6 +239,9 @@ impl Cycle {
                 return Ok(!self.counts_for_its_run(&review)?);
             }
         }
+        if let Some((remark, review)) = self.taken_back_as(&about, &record.run)? {
+            return Ok(!self.remark_counts(&remark, &review)?);
+        }
         Ok(false)
     }
 
