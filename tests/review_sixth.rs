@@ -206,6 +206,8 @@ fn decision_with_a_key_of_nobody_is_not_recorded() {
     let before = world.refs("a");
     let said = world.try_brain("a", &["reject", &branch, "--why", "no source"]).exits(3);
     assert!(said.err.contains("nothing was recorded") && said.err.contains("is not signed by"), "{said}");
+    let said = world.try_brain("a", &["feed", "The tug is in dock until Friday."]).exits(3);
+    assert!(said.err.contains("nothing was recorded") && said.err.contains("is not signed by"), "{said}");
     assert_eq!(world.refs("a"), before);
     assert_eq!(world.json("a", &["review", "--decided"])["decisions"], json!([]));
     world.git("a", &["config", "brain.signingKey", &own]);

@@ -264,7 +264,12 @@ impl Brain {
         for id in ids {
             let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
             let Some(neuron) = network.neuron(&id)? else {
-                return Err(BrainError::usage(format!("{id} is no neuron, no council, and no branch of a sleep")));
+                return Err(BrainError::Usage {
+                    message: format!("{id} is no neuron, no council, and no branch of a sleep or a run that waits"),
+                    hint: Some(
+                        "`git brain review` lists what waits, `git brain recall WORDS` has ids of neurons".to_owned(),
+                    ),
+                });
             };
             neurons.push(neuron);
         }

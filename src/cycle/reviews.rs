@@ -301,14 +301,7 @@ impl Cycle {
             })?;
             writer.publish()?;
             // What no machine would take is no decision.
-            if store.requires_signatures()?
-                && let Some(why) = signed::unsigned_commit(store, &store.commit(commit)?)?
-            {
-                return Err(CycleError::Refused {
-                    message: format!("nothing was recorded, since no machine would take it: the commit of it {why}"),
-                    hint: Some(signed::KEY_HINT.to_owned()),
-                });
-            }
+            self.refuse_unsigned(commit)?;
             if store.advance_reviews(tip, commit)? {
                 return Ok(());
             }

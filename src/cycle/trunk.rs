@@ -1,6 +1,6 @@
 //! Commits on wake that are no runs: stimuli that arrive, queue entries that are put right.
 
-use super::{Cycle, CycleError};
+use super::{Cycle, CycleError, signed};
 use crate::model::ids::StimulusId;
 use crate::store::{Author, CommitId, CommitSpec, RefChange, RefOutcome, Trailer, TreeEdit, TreeId};
 
@@ -38,12 +38,29 @@ impl Cycle {
                 trailers,
             })?;
             writer.publish()?;
+            self.refuse_unsigned(commit)?;
             let change = RefChange::advance(store.wake().clone(), tip, commit);
             match store.update_refs(&[change], "git-brain: wake")? {
                 RefOutcome::Done { .. } => return Ok(Some(commit)),
                 RefOutcome::Modified { .. } => races.lost()?,
             }
         }
+    }
+}
+
+impl Cycle {
+    /// Refuses a commit of a person before anything names it, where signatures are required and it has not the one it needs.
+    pub(super) fn refuse_unsigned(&self, commit: CommitId) -> Result<(), CycleError> {
+        let store = &self.store;
+        if store.requires_signatures()?
+            && let Some(why) = signed::unsigned_commit(store, &store.commit(commit)?)?
+        {
+            return Err(CycleError::Refused {
+                message: format!("nothing was recorded, since no machine would take it: the commit of it {why}"),
+                hint: Some(signed::KEY_HINT.to_owned()),
+            });
+        }
+        Ok(())
     }
 }
 

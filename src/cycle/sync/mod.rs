@@ -234,7 +234,8 @@ impl Cycle {
                         message: format!("{} refused the push:\n{why}", remote.name),
                         hint: Some(format!(
                             "the remote's commits are merged here; none of yours were pushed. Where it names commits, `git brain sync \
-                             {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them"
+                             {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them. A signature is not asked \
+                             for on the way out: docs/signing.md has the ways to let a commit in"
                         )),
                     });
                 }
