@@ -319,3 +319,28 @@ fn rejection_is_taken_back_by_nobody_who_may_decide_no_more() {
         assert!(!world.json(machine, &["ledger"]).to_string().contains("taken back by"), "{machine}");
     }
 }
+
+#[test]
+fn sleep_that_waits_brings_nothing_that_gave_way_since() {
+    for crosses in [true, false] {
+        let world = two(TWO);
+        let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+        as_person(&world, "a", "mara", &["approve", &run]).exits(0);
+        let night = world.json("a", &["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+        if crosses {
+            as_person(&world, "b", "ben", &["reject", &run, "--why", "a lie"]).exits(0);
+            sync(&world, &["b", "a"]);
+        } else {
+            as_person(&world, "a", "mara", &["revert", &run]).exits(0);
+        }
+        for args in [&["approve", "--dry-run", &night][..], &["approve", &night]] {
+            let said = world.try_brain("a", args).exits(3);
+            assert!(said.err.contains("otherwise since") && said.err.contains(&run), "{said}");
+        }
+        world.brain("a", &["reject", &night]);
+        world.brain("a", &["sleep"]);
+        sync(&world, &["a", "b"]);
+        world.same(&["a", "b"]);
+        assert!(!world.brain("b", &["recall", "lock keeper"]).contains(LOCK));
+    }
+}

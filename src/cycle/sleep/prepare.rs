@@ -421,6 +421,16 @@ impl Cycle {
                 hint: Some(format!("`git brain reject {branch}`, then sleep again: wake has lost nothing")),
             });
         }
+        if let Some(gave_way) = self.gave_way_since(snapshot)? {
+            return Err(CycleError::Refused {
+                message: format!(
+                    "{branch} brings {gave_way} to {}, and {} has it otherwise since",
+                    self.store.main(),
+                    self.store.wake()
+                ),
+                hint: Some(format!("`git brain reject {branch}`, then sleep again: wake has lost nothing")),
+            });
+        }
         let tree = self.store.tree_of(tip)?;
         let record = self.sleep_file(tree, &run)?;
         let record =
@@ -440,6 +450,27 @@ impl Cycle {
             waited: true,
             run,
         })
+    }
+
+    /// A run of a commit of wake that gave way to another record of it, or was taken back, since, and that main has not as it was.
+    fn gave_way_since(&self, snapshot: CommitId) -> Result<Option<RunId>, CycleError> {
+        let store = &self.store;
+        let (then, now) = (store.tree_of(snapshot)?, store.tree_of(store.need_tip(store.wake())?)?);
+        let main = store.tree_of(store.need_tip(store.main())?)?;
+        let (before, since) = (self.reverted(then)?, self.reverted(now)?);
+        let taken_back = since.keys().filter(|run| !before.contains_key(*run)).map(layout::run);
+        let changed = store.diff(Some(then), Some(now), layout::RUNS)?;
+        let changed = changed.into_iter().filter(|change| change.old.is_some()).map(|change| change.path);
+        for path in changed.chain(taken_back) {
+            let file = store.file(then, &path)?;
+            if let Place::Run(run) = Place::of(&path)
+                && file.is_some()
+                && store.file(main, &path)? != file
+            {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 
     /// The tree that a sleep started from: that of the commit without what is tainted. The same for the same commit.
