@@ -325,6 +325,113 @@ fn gate_takes_no_sealing_that_no_person_made() {
     assert_eq!(keys(&world.sandbox).len(), 1);
 }
 
+/// A subject whose key both machines have, and both synced.
+fn shared() -> (World, String) {
+    let world = World::new();
+    world.json("a", &["subject", "add", NAME]);
+    world.json("a", &["feed", "--subject", NAME, "the guest cannot eat marzipan"]);
+    world.sync("a");
+    world.clone("b");
+    world.sync("b");
+    let key = world.json("a", &["subject", "key", NAME])["key"].as_str().unwrap().to_owned();
+    world.json("b", &["subject", "add", NAME, "--key", &key]);
+    (world, key)
+}
+
+#[test]
+fn forgetting_that_plain_git_reverts_is_one_all_the_same() {
+    let (world, key) = shared();
+    world.json("a", &["subject", "forget", NAME]);
+    let wake = world.tip("a", "wake");
+    let message = format!("Revert \"forget\"\n\nThis reverts commit {wake}.\n");
+    let back = world.commit("a", &format!("{wake}^"), &[&wake], &[], &message, &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &back]);
+    assert!(world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/sealed"]).lines().count() == 2);
+    world.sync("a");
+    let report = world.sync("b");
+    assert!(report["notes"].to_string().contains("was forgotten"), "{report}");
+    assert!(keys(&world.sandbox).is_empty());
+    for name in ["a", "b"] {
+        assert_eq!(recalled(&world.json(name, &["recall", "--sealed", "marzipan"])), [], "{name}");
+        assert_eq!(world.json(name, &["subject", "list"])["subjects"][0]["forgotten"], true, "{name}");
+        assert!(world.try_brain(name, &["subject", "add", NAME, "--key", &key]).exits(3).err.contains("forgotten"));
+    }
+}
+
+#[test]
+fn tombstone_that_sync_refuses_destroys_no_key() {
+    let (world, key) = shared();
+    let wake = world.tip("a", "wake");
+    // The honest run of another machine, whose two files are to be told otherwise.
+    world.json("b", &["subject", "forget", NAME]);
+    let of_b = world.git("b", &["diff", "--name-only", "wake^", "wake"]);
+    let file = |path: &str| world.git("b", &["show", &format!("wake:{path}")]) + "\n";
+    let one = |folder: &str| of_b.lines().find(|path| path.starts_with(folder)).unwrap().to_owned();
+    let (record, sealed) = (one("network/runs"), one("network/sealed"));
+    let (record_text, sealed_text) = (file(&record), file(&sealed));
+    let other = world.path_of("a", "wake", "-bootstrap.json");
+    let agent = [("GIT_AUTHOR_EMAIL", "memory@git-brain.invalid")];
+    for (what, files, variables) in [
+        ("no record", vec![(sealed.as_str(), Some(sealed_text.as_str()))], &[][..]),
+        ("an agent", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text))], &agent),
+        ("beside", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text)), (&other, None)], &[]),
+    ] {
+        let forged = world.commit("a", &wake, &[&wake], &files, "tidy\n", variables);
+        world.git("a", &["update-ref", "refs/heads/wake", &forged]);
+        for args in [&["recall", "--sealed", "marzipan"][..], &["subject", "list"]] {
+            let answer = world.json("a", args);
+            assert_eq!(answer["notes"].to_string().contains("its key stays"), what == "beside", "{what}: {answer}");
+        }
+        assert_eq!(recalled(&world.json("a", &["recall", "--sealed", "marzipan"])).len(), 1, "{what}");
+        assert_eq!(is_forgotten_in(&world, "a"), json!(false), "{what}");
+        world.refused("a");
+        assert_eq!(keys(&world.sandbox).len(), 1, "{what}");
+        // Nor does it keep a key from being taken.
+        std::fs::remove_file(&keys(&world.sandbox)[0].0).unwrap();
+        world.json("a", &["subject", "add", NAME, "--key", &key]);
+        // A sleep that carries it to main makes nothing better of it.
+        if what == "no record" {
+            let slept = world.commit("a", "wake", &[&forged], &[], "sleep\n\nSleep: x\n", &[]);
+            world.git("a", &["update-ref", "refs/heads/wake", &slept]);
+            assert_eq!(recalled(&world.json("a", &["recall", "--sealed", "marzipan"])).len(), 1, "{what}");
+        }
+        world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    }
+    // The honest one does.
+    world.sync("b");
+    world.sync("a");
+    assert!(keys(&world.sandbox).is_empty());
+}
+
+fn is_forgotten_in(world: &World, name: &str) -> Value {
+    world.json(name, &["subject", "list"])["subjects"][0]["forgotten"].clone()
+}
+
+#[test]
+fn key_of_a_clone_that_was_moved_is_destroyed_where_it_went() {
+    let (world, key) = shared();
+    std::fs::rename(world.dir("b"), world.dir("c")).unwrap();
+    world.json("c", &["subject", "add", NAME, "--key", &key]);
+    assert_eq!(keys(&world.sandbox).len(), 3);
+    let forgot = world.json("c", &["subject", "forget", NAME]);
+    assert_eq!(forgot["destroyed"], 1, "{forgot}");
+    assert_eq!(keys(&world.sandbox).len(), 1, "that of a, which has not synced");
+}
+
+#[test]
+fn subject_is_shown_and_asked_by_name() {
+    let sandbox = sealed();
+    sandbox.json(&["subject", "add", "Ben"]);
+    sandbox.json(&["feed", "--subject", "Ben", "he likes gooseberry jam"]);
+    let shown = sandbox.json(&["subject", "show", NAME]);
+    let texts: Vec<&str> = shown["memories"].as_array().unwrap().iter().map(|m| m["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["the guest cannot eat marzipan", "the guest plays the xylophone"], "{shown}");
+    assert!(sandbox.brain(&["subject", "show", NAME]).exits(0).out.contains("xylophone"));
+    sandbox.brain(&["subject", "show", "Nemo"]).exits(2);
+    assert_eq!(recalled(&sandbox.json(&["recall", "--sealed", NAME])).len(), 2);
+    assert!(recalled(&sandbox.json(&["recall", "--sealed", "what may Ben like"]))[0].0.contains("jam"));
+}
+
 #[test]
 fn agents_cannot_seal_or_forget() {
     let sandbox = sealed();

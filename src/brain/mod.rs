@@ -154,7 +154,7 @@ pub use setup::{SetupFile, SetupOrder, SetupReport, SetupRequest, SetupState};
 pub use signals::{ReplayReport, SignalLine, SignalsReport, SignalsRequest};
 pub use sleep::{SleepReport, SleepRequest, SleepState, UndoReport};
 pub use story::{NarrativeGap, Story, StoryView, ToldChapter};
-pub use subject::{SealReport, SealRequest, SubjectLine, SubjectList, SubjectReport};
+pub use subject::{SealReport, SealRequest, SubjectLine, SubjectList, SubjectMemories, SubjectMemory, SubjectReport};
 pub use sync::{PushedBranch, SyncReport};
 pub use trust::{TrustItem, TrustReport};
 pub use unapproved::Unapproved;

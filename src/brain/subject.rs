@@ -56,6 +56,32 @@ pub struct SubjectLine {
     pub memories: usize,
 }
 
+/// Memories that are sealed for a subject, in words.
+#[derive(Clone, Debug, Serialize)]
+pub struct SubjectMemories {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The memories, in the order of their times.
+    pub memories: Vec<SubjectMemory>,
+    /// Cards and memories of it that do not open, one sentence each.
+    pub damaged: Vec<String>,
+    /// Notes, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// A memory of a subject.
+#[derive(Clone, Debug, Serialize)]
+pub struct SubjectMemory {
+    /// Its id.
+    pub id: String,
+    /// When it happened.
+    pub at: Stamp,
+    /// Its text.
+    pub text: String,
+}
+
 /// The outcome of `subject add` and `subject forget`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SubjectReport {
@@ -129,6 +155,24 @@ impl Brain {
         Ok(SubjectList { subjects, damaged, stray_keys: strays, folder: keys.folder().display().to_string(), notes })
     }
 
+    /// All that is sealed for a subject.
+    ///
+    /// # Errors
+    /// No subject of that name or id has its key here (exit code 2 or 3).
+    pub fn subject_memories(&self, name: &str) -> Result<SubjectMemories, BrainError> {
+        let notes = self.end_forgotten_keys()?;
+        let held = self.cycle.held(self.wake_tree()?)?;
+        let (subject, _) = self.key_of(name, &held)?;
+        let of_it = held.memories.iter().filter(|memory| memory.subject == subject);
+        let told =
+            |memory: &HeldMemory| SubjectMemory { id: memory.id.to_string(), at: memory.at, text: memory.text.clone() };
+        let mut memories: Vec<SubjectMemory> = of_it.map(told).collect();
+        memories.sort_by_key(|memory| memory.at);
+        let damaged = held.damages.iter().filter(|damage| damage.subject == subject).map(ToString::to_string).collect();
+        let name = held.subjects[&subject].name.clone().unwrap_or_default();
+        Ok(SubjectMemories { id: subject.to_string(), name, memories, damaged, notes })
+    }
+
     /// Adds a subject with a new key, or takes the key of one that is here.
     ///
     /// # Errors
@@ -186,11 +230,10 @@ impl Brain {
         if called != name {
             return Err(BrainError::refused(format!("that key is of another subject: {subject}, {called:?}")));
         }
-        let known = held.subjects.get(&subject);
-        if known.is_some_and(|known| known.is_forgotten) {
+        if self.cycle.is_subject_forgotten(&subject)? {
             return Err(BrainError::refused(format!("{subject} was forgotten, and its key is not taken again")));
         }
-        let has_key = known.is_some_and(|known| known.has_key);
+        let has_key = held.subjects.get(&subject).is_some_and(|known| known.has_key);
         if has_key {
             notes.push("its key is on this machine already".to_owned());
         } else if !dry_run {
@@ -344,11 +387,13 @@ impl Brain {
         let is_asked = |memory: &&HeldMemory| {
             request.since.is_none_or(|since| memory.at >= since) && request.until.is_none_or(|until| memory.at <= until)
         };
+        // Asked by the name of its subject, too.
+        let named = |memory: &HeldMemory| format!("{}: {}", memory.name, memory.text);
         // Nothing sealed belongs to a session.
         let memories: Vec<&HeldMemory> =
             held.memories.iter().filter(is_asked).filter(|_| request.session.is_none()).collect();
         let sealed: Vec<f64> =
-            memories.iter().map(|memory| closeness_of_text(&index, question, &memory.text)).collect();
+            memories.iter().map(|memory| closeness_of_text(&index, question, &named(memory))).collect();
         let alone = |found: &Found| closeness(&index, question, std::iter::once(found));
         let own: Vec<f64> = found.iter().map(alone).collect();
         let places = merged(&own, &sealed, request.close.unwrap_or(0.0).max(CLOSE));
@@ -391,10 +436,13 @@ impl Brain {
         request.top.unwrap_or(if request.tokens.is_some() { usize::MAX } else { settings })
     }
 
-    /// Destroys keys of this machine of subjects that wake says are forgotten, and says which, by id: a name would stand in a log for ever.
+    /// Destroys keys of this machine of subjects that were forgotten, and says which, by id: a name would stand in a log for ever.
     pub(super) fn end_forgotten_keys(&self) -> Result<Vec<String>, BrainError> {
-        let ended = self.cycle.end_forgotten_keys(self.wake_tree()?)?;
-        Ok(ended.iter().map(|id| format!("{id} was forgotten: its key on this machine is destroyed")).collect())
+        let ended = self.cycle.end_forgotten_keys()?;
+        let destroyed = |id| format!("{id} was forgotten: its key on this machine is destroyed");
+        let refused =
+            |(id, fault)| format!("{id} is not forgotten, and its key stays: `git brain sync` refuses {fault}");
+        Ok(ended.destroyed.into_iter().map(destroyed).chain(ended.refused.into_iter().map(refused)).collect())
     }
 
     fn wake_tree(&self) -> Result<TreeId, BrainError> {

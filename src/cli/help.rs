@@ -110,7 +110,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "subject",
-        "git brain subject add \"Anna Moreau\"\ngit brain subject list\n\
+        "git brain subject add \"Anna Moreau\"\ngit brain subject list\ngit brain subject show \"Anna Moreau\"\n\
          git brain subject add \"Anna Moreau\" --key -\ngit brain subject forget \"Anna Moreau\"",
     ),
     ("sleep", "git brain sleep --dry-run\ngit brain sleep --undo"),

@@ -7,7 +7,10 @@ use serde_json::json;
 use super::args::{self, SubjectAction};
 use super::output::safe_line;
 use super::{Done, Session};
-use crate::brain::{BrainError, SealReport, SealRequest, Source, SubjectLine, SubjectList, SubjectReport};
+use crate::brain::{
+    BrainError, SealReport, SealRequest, Source, SubjectLine, SubjectList, SubjectMemories, SubjectMemory,
+    SubjectReport,
+};
 use crate::limits;
 use crate::model::{Stamp, plural};
 
@@ -27,6 +30,11 @@ pub(super) fn subject(session: &Session, args: &args::Subject) -> Done {
             let list = brain.subjects()?;
             session.out.report(&list, listed);
             return Ok(u8::from(!list.damaged.is_empty()));
+        }
+        SubjectAction::Show { name } => {
+            let shown = brain.subject_memories(name)?;
+            session.out.report(&shown, told);
+            return Ok(u8::from(!shown.damaged.is_empty()));
         }
         SubjectAction::Key { name } => {
             let key = brain.subject_key(name)?;
@@ -75,6 +83,18 @@ fn listed(list: &SubjectList) -> String {
         text += &format!("{keys} no card of this brain, in {}\n", safe_line(&list.folder));
     }
     text + &noted(&list.notes)
+}
+
+fn told(shown: &SubjectMemories) -> String {
+    let line = |memory: &SubjectMemory| {
+        format!("{}  {}\n", memory.at.to_string().chars().take(10).collect::<String>(), safe_line(&memory.text))
+    };
+    let mut text: String = shown.memories.iter().map(line).collect();
+    if shown.memories.is_empty() {
+        text += "No memories.\n";
+    }
+    text.extend(shown.damaged.iter().map(|damage| format!("error: {damage}\n")));
+    text + &noted(&shown.notes)
 }
 
 fn changed(report: &SubjectReport, verb: &str) -> String {

@@ -79,6 +79,7 @@ pub mod steering;
 pub mod stimulus;
 pub mod sync;
 pub mod thinking;
+mod tombstones;
 mod tools;
 pub mod trailers;
 pub mod trunk;

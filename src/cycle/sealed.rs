@@ -1,9 +1,9 @@
-//! Sealed memories of a tree, opened by the keys of this machine; and keys that a tombstone ends.
+//! Sealed memories of a tree, opened by the keys of this machine; and keys that a tombstone of wake's history ends.
 //!
-//! Words that are opened here go to the caller and nowhere else: no cache, no index, no neuron. Place in the flow: tree and keys → **sealed** →
+//! A tombstone counts by the commit that brought it (`tombstones`), whatever trees have later. Words that are opened here go to the caller and nowhere else: no cache, no index, no neuron. Place in the flow: tree and keys → **sealed** →
 //! `brain::subject`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::settled;
 use super::{Cycle, CycleError};
@@ -15,6 +15,15 @@ use crate::model::sealed::SealedRecord;
 use crate::sealed::{Held, SubjectKey, read_card};
 use crate::store::TreeId;
 use crate::world::{SubjectKeyError, SubjectKeys};
+
+/// Keys that tombstones ended.
+#[derive(Clone, Debug, Default)]
+pub struct EndedKeys {
+    /// The subjects whose keys were destroyed.
+    pub destroyed: Vec<SubjectId>,
+    /// Subjects whose tombstones count for nothing, each with what is wrong.
+    pub refused: BTreeMap<SubjectId, String>,
+}
 
 impl From<SubjectKeyError> for CycleError {
     fn from(error: SubjectKeyError) -> Self {
@@ -42,7 +51,26 @@ impl Cycle {
         }
         let oldest = records.iter().map(|(_, record)| &record.run).min();
         let taken_back: BTreeSet<RunId> = settled(&self.store, tree, oldest)?.back;
-        Ok(Held::of(records, &self.subject_keys()?.all()?, &taken_back))
+        let keys = self.subject_keys()?.all()?;
+        let mut forgotten = BTreeSet::new();
+        for (subject, brought) in self.tombstones()? {
+            // The fault of one whose key is not here is looked for where a key is to be taken.
+            if !keys.contains_key(&subject) || self.fault_of_tombstones(&brought)?.is_none() {
+                forgotten.insert(subject);
+            }
+        }
+        Ok(Held::of(records, &keys, &taken_back, &forgotten))
+    }
+
+    /// Whether a run of a person that sync would take has forgotten a subject.
+    ///
+    /// # Errors
+    /// History cannot be read.
+    pub fn is_subject_forgotten(&self, subject: &SubjectId) -> Result<bool, CycleError> {
+        match self.tombstones()?.get(subject) {
+            Some(brought) => Ok(self.fault_of_tombstones(brought)?.is_none()),
+            None => Ok(false),
+        }
     }
 
     /// The records of sealed memories in a tree, each with its path.
@@ -64,23 +92,26 @@ impl Cycle {
         Ok(records)
     }
 
-    /// Destroys the keys of this machine of subjects that a tree says are forgotten, and returns those subjects. A forgetting that was cut off, here
-    /// or on another machine, ends here.
+    /// Destroys the keys of this machine of subjects that wake's history says are forgotten. A forgetting that was cut off, here or on another
+    /// machine, ends here. This cannot be undone, so each tombstone is judged anew.
     ///
     /// # Errors
-    /// A key that cannot be destroyed, or a record that cannot be read.
-    pub fn end_forgotten_keys(&self, tree: TreeId) -> Result<Vec<SubjectId>, CycleError> {
-        let Ok(keys) = self.subject_keys() else { return Ok(Vec::new()) };
-        let here = keys.ids()?;
-        if here.is_empty() {
-            return Ok(Vec::new());
+    /// A key that cannot be destroyed, or a history that cannot be read.
+    pub fn end_forgotten_keys(&self) -> Result<EndedKeys, CycleError> {
+        let mut ended = EndedKeys::default();
+        let Ok(keys) = self.subject_keys() else { return Ok(ended) };
+        let left = keys.left()?;
+        if left.is_empty() {
+            return Ok(ended);
         }
-        let records = self.sealed_records(tree)?;
-        let forgotten: BTreeSet<SubjectId> =
-            records.into_iter().flat_map(|(_, record)| record.sealing.forget).collect();
-        let ended: Vec<SubjectId> = here.intersection(&forgotten).cloned().collect();
-        for id in &ended {
-            keys.destroy(id)?;
+        for (subject, brought) in self.tombstones()?.into_iter().filter(|(subject, _)| left.contains(subject)) {
+            match self.fault_of_tombstones(&brought)? {
+                None => {
+                    keys.destroy(&subject)?;
+                    ended.destroyed.push(subject);
+                }
+                Some(fault) => drop(ended.refused.insert(subject, fault)),
+            }
         }
         Ok(ended)
     }

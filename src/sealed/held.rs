@@ -68,15 +68,16 @@ pub struct Held {
 
 impl Held {
     /// Opens records, each with its path. Of two cards of a subject, and of two memories of one id, the first that opens counts. Memories of runs
-    /// that were taken back are left out, tombstones never: a key that is gone does not come back.
+    /// that were taken back are left out. Nothing of a forgotten subject opens, whatever key is here.
     pub fn of(
         mut records: Vec<(String, SealedRecord)>,
         keys: &BTreeMap<SubjectId, SubjectKey>,
         taken_back: &BTreeSet<RunId>,
+        forgotten: &BTreeSet<SubjectId>,
     ) -> Self {
         records.sort_by(|(_, a), (_, b)| a.run.cmp(&b.run));
         let mut held = Self::default();
-        for id in records.iter().flat_map(|(_, record)| &record.sealing.forget) {
+        for id in forgotten {
             held.subject(id, keys).is_forgotten = true;
         }
         for (path, record) in &records {
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn keys_open_their_own_subjects_and_others_are_counted() {
         let keys = BTreeMap::from([(subject(1), key(1))]);
-        let held = Held::of(brain(), &keys, &BTreeSet::new());
+        let held = Held::of(brain(), &keys, &BTreeSet::new(), &BTreeSet::new());
         let texts: Vec<_> = held.memories.iter().map(|m| (m.name.as_str(), m.text.as_str())).collect();
         assert_eq!((texts, held.damages.len()), (vec![("Anna", "nuts")], 0));
         let ben = &held.subjects[&subject(2)];
@@ -183,7 +184,7 @@ mod tests {
         let (one, two) = (memories[0].sealed.clone(), memories[1].sealed.clone());
         (memories[0].sealed, memories[1].sealed) = (two, one);
         let keys = BTreeMap::from([(subject(1), key(1)), (subject(2), key(2))]);
-        let held = Held::of(records, &keys, &BTreeSet::new());
+        let held = Held::of(records, &keys, &BTreeSet::new(), &BTreeSet::new());
         assert_eq!((held.memories.len(), held.damages.len()), (0, 2));
         assert!(held.damages.iter().all(|damage| damage.path == place), "{:?}", held.damages);
     }
@@ -193,17 +194,16 @@ mod tests {
         let mut records = brain();
         records.push(record(2, records[1].1.sealing.clone()));
         let keys = BTreeMap::from([(subject(1), key(1))]);
-        assert_eq!(Held::of(records.clone(), &keys, &BTreeSet::new()).memories.len(), 1);
+        let none = BTreeSet::new();
+        assert_eq!(Held::of(records.clone(), &keys, &BTreeSet::new(), &none).memories.len(), 1);
         let back = records[1..].iter().map(|(_, record)| record.run.clone()).collect();
-        assert_eq!(Held::of(records, &keys, &back).memories.len(), 0);
+        assert_eq!(Held::of(records, &keys, &back, &none).memories.len(), 0);
     }
 
     #[test]
-    fn tombstone_stands_whatever_key_is_here_and_though_it_was_taken_back() {
-        let mut records = brain();
-        records.push(record(2, Sealing { forget: vec![subject(1)], ..Sealing::default() }));
-        let back = BTreeSet::from([records[2].1.run.clone()]);
-        let held = Held::of(records, &BTreeMap::from([(subject(1), key(1))]), &back);
+    fn nothing_of_a_forgotten_subject_opens_whatever_key_is_here() {
+        let keys = BTreeMap::from([(subject(1), key(1))]);
+        let held = Held::of(brain(), &keys, &BTreeSet::new(), &BTreeSet::from([subject(1)]));
         assert!(held.subjects[&subject(1)].is_forgotten && held.memories.is_empty());
         assert_eq!(held.subjects[&subject(1)].name, None);
     }

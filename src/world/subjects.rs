@@ -1,6 +1,8 @@
 //! Keys of subjects: 32 random bytes each, one file each, outside any repository, readable by their owner alone.
 //!
 //! A key is on disk, with the folders above it, before the caller goes on. Destroying one writes over its file, removes it and waits for the disk.
+//! All files of a key, also one that was cut off while it was written, begin with the subject's id, so that destroying finds them.
+//! A folder says where its brain lies: keys that a clone left which was moved or removed are destroyed by the brain of the same subject.
 //! A weakness: a file system that keeps old blocks (copy on write, snapshots, flash) may hold the bytes longer, as a backup does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +17,10 @@ use crate::sealed::cipher::{KEY_BYTES, hex};
 
 /// The end of the names of keys.
 const SUFFIX: &str = ".key";
+/// The end of the names of keys that are being written.
+const UNFINISHED: &str = ".new";
+/// The file that says where the brain of a folder lies.
+const PLACE: &str = "place";
 
 /// A failure to read, keep or destroy a key.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +51,7 @@ pub enum SubjectKeyError {
 #[derive(Clone, Debug)]
 pub struct SubjectKeys {
     folder: PathBuf,
+    brain: PathBuf,
 }
 
 impl SubjectKeys {
@@ -54,7 +61,8 @@ impl SubjectKeys {
     /// There is no place for them.
     pub fn of(world: &World, brain: &Path) -> Result<Self, SubjectKeyError> {
         let folder = world.state_dir().ok_or(SubjectKeyError::NoPlace)?.join("subjects");
-        Ok(Self { folder: folder.join(hex_hash(brain.display().to_string().as_bytes(), 16)) })
+        let folder = folder.join(hex_hash(brain.display().to_string().as_bytes(), 16));
+        Ok(Self { folder, brain: brain.to_owned() })
     }
 
     /// The folder that they lie in.
@@ -67,17 +75,29 @@ impl SubjectKeys {
     /// # Errors
     /// The folder cannot be read.
     pub fn ids(&self) -> Result<BTreeSet<SubjectId>, SubjectKeyError> {
-        let entries = match std::fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
-            Err(error) => return Err(failed(&self.folder)(error)),
-        };
+        let whole = |name: String| name.strip_suffix(SUFFIX).and_then(|id| SubjectId::parse(id).ok());
+        Ok(names_in(&self.folder)?.into_iter().filter_map(whole).collect())
+    }
+
+    /// The subjects of which a key is left to destroy: here, whole or not, or in the folder of a brain that no longer lies where it lay.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn left(&self) -> Result<BTreeSet<SubjectId>, SubjectKeyError> {
         let mut ids = BTreeSet::new();
-        for entry in entries {
-            let name = entry.map_err(failed(&self.folder))?.file_name().to_string_lossy().into_owned();
-            ids.extend(name.strip_suffix(SUFFIX).and_then(|id| SubjectId::parse(id).ok()));
+        for folder in self.folders()? {
+            ids.extend(names_in(&folder)?.iter().filter_map(|name| subject_of(name)));
         }
         Ok(ids)
+    }
+
+    /// The folder of this brain, and those of brains that were moved or removed.
+    fn folders(&self) -> Result<Vec<PathBuf>, SubjectKeyError> {
+        let mut folders = vec![self.folder.clone()];
+        let Some(all) = self.folder.parent() else { return Ok(folders) };
+        let others = names_in(all)?.into_iter().map(|name| all.join(name));
+        folders.extend(others.filter(|folder| *folder != self.folder && is_left(folder)));
+        Ok(folders)
     }
 
     /// All keys that are here.
@@ -115,34 +135,31 @@ impl SubjectKeys {
         let path = self.path(id);
         let fail = failed(&path);
         std::fs::create_dir_all(&self.folder).map_err(&fail)?;
+        if let Some(place) = self.brain.to_str() {
+            std::fs::write(self.folder.join(PLACE), place).map_err(&fail)?;
+        }
         // A temporary file of this crate is made with mode 0600.
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(&fail)?;
+        let prefix = format!("{id}.");
+        let mut file =
+            tempfile::Builder::new().prefix(&prefix).suffix(UNFINISHED).tempfile_in(&self.folder).map_err(&fail)?;
         file.write_all(key.bytes()).and_then(|()| file.as_file().sync_all()).map_err(&fail)?;
         file.persist_noclobber(&path).map_err(|error| fail(error.error))?;
         // The folders may be new: this brain's, that of all brains, that of the program, and the one above.
         self.folder.ancestors().take(4).try_for_each(synced).map_err(&fail)
     }
 
-    /// Destroys the key of a subject; whether there was one.
+    /// Destroys the key of a subject, wherever this machine has it; whether there was one.
     ///
     /// # Errors
     /// It cannot be written over or removed.
     pub fn destroy(&self, id: &SubjectId) -> Result<bool, SubjectKeyError> {
-        let path = self.path(id);
-        let fail = failed(&path);
-        let mut file = match OpenOptions::new().write(true).open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(fail(error)),
-        };
-        file.write_all(&[0; KEY_BYTES]).and_then(|()| file.sync_all()).map_err(&fail)?;
-        drop(file);
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
-            _ => {}
+        let mut was_any = false;
+        for folder in self.folders()? {
+            for name in names_in(&folder)?.iter().filter(|name| subject_of(name).as_ref() == Some(id)) {
+                was_any |= destroyed(&folder.join(name))?;
+            }
         }
-        synced(&self.folder).map_err(&fail)?;
-        Ok(true)
+        Ok(was_any)
     }
 
     fn path(&self, id: &SubjectId) -> PathBuf {
@@ -158,6 +175,48 @@ pub fn random_id(prefix: &str) -> Result<String, SubjectKeyError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| SubjectKeyError::Random(error.to_string()))?;
     Ok(format!("{prefix}{}", hex(&bytes)))
+}
+
+/// The names of a folder's entries; none, if it is not there.
+fn names_in(folder: &Path) -> Result<Vec<String>, SubjectKeyError> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        Err(error) => return Err(failed(folder)(error)),
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    entries.map(name).collect::<Result<_, _>>().map_err(failed(folder))
+}
+
+/// The subject of a file with a key, whole or not.
+fn subject_of(name: &str) -> Option<SubjectId> {
+    let (id, end) = name.split_once('.')?;
+    let is_key = end == &SUFFIX[1..] || end.ends_with(UNFINISHED);
+    SubjectId::parse(id).ok().filter(|_| is_key)
+}
+
+/// Whether the brain of a folder of keys no longer lies where it lay.
+fn is_left(folder: &Path) -> bool {
+    let place = std::fs::read_to_string(folder.join(PLACE));
+    place.is_ok_and(|place| matches!(Path::new(&place).try_exists(), Ok(false)))
+}
+
+/// Writes over a file with a key, removes it and waits for the disk; whether it was there.
+fn destroyed(path: &Path) -> Result<bool, SubjectKeyError> {
+    let fail = failed(path);
+    let mut file = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(fail(error)),
+    };
+    file.write_all(&[0; KEY_BYTES]).and_then(|()| file.sync_all()).map_err(&fail)?;
+    drop(file);
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
+        _ => {}
+    }
+    path.parent().map_or(Ok(()), synced).map_err(&fail)?;
+    Ok(true)
 }
 
 fn failed(path: &Path) -> impl Fn(Error) -> SubjectKeyError + '_ {
@@ -209,6 +268,33 @@ mod tests {
         std::fs::hard_link(keys.folder().join(format!("{one}.key")), &beside).unwrap();
         keys.destroy(&one).unwrap();
         assert_eq!(std::fs::read(beside).unwrap(), [0; KEY_BYTES]);
+    }
+
+    #[test]
+    fn unfinished_key_is_left_to_destroy() {
+        let folder = tempfile::tempdir().unwrap();
+        let keys = keys(folder.path());
+        let one = id();
+        keys.keep(&one, &SubjectKeys::random().unwrap()).unwrap();
+        let unfinished = keys.folder().join(format!("{one}.x1{UNFINISHED}"));
+        std::fs::rename(keys.path(&one), &unfinished).unwrap();
+        assert!(keys.ids().unwrap().is_empty() && keys.left().unwrap().contains(&one));
+        assert!(keys.destroy(&one).unwrap() && !unfinished.exists());
+    }
+
+    #[test]
+    fn keys_of_a_brain_that_is_gone_are_destroyed_and_those_of_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |place: &Path| SubjectKeys::of(&World::default().with_state_dir(folder.path().to_owned()), place);
+        let (there, here) = (folder.path().join("there"), folder.path().join("here"));
+        std::fs::create_dir_all(&there).unwrap();
+        let (there_keys, here_keys) = (of(&there).unwrap(), of(&here).unwrap());
+        let (one, key) = (id(), SubjectKeys::random().unwrap());
+        there_keys.keep(&one, &key).unwrap();
+        assert!(here_keys.left().unwrap().is_empty() && !here_keys.destroy(&one).unwrap());
+        std::fs::remove_dir(&there).unwrap();
+        assert!(here_keys.ids().unwrap().is_empty() && here_keys.left().unwrap().contains(&one));
+        assert!(here_keys.destroy(&one).unwrap() && there_keys.ids().unwrap().is_empty());
     }
 
     #[test]

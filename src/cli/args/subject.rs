@@ -29,6 +29,11 @@ pub enum SubjectAction {
     },
     /// List subjects, with the memories that are sealed for each
     List,
+    /// Print all memories of a subject
+    Show {
+        /// The name, or the id
+        name: String,
+    },
     /// Print a subject's key for another machine
     Key {
         /// The name, or the id

@@ -33,6 +33,18 @@ pub(in crate::cycle) struct Historian<'c> {
 }
 
 impl Cycle {
+    /// The first fault for which sync would not take a commit that wake has.
+    pub(in crate::cycle) fn fault_of_landed(&self, id: CommitId) -> Result<Option<Fault>, CycleError> {
+        let store = &self.store;
+        let wake = store.need_tip(store.wake())?;
+        let mut tips: Tips = [(store.wake().clone(), wake)].into_iter().collect();
+        tips.extend(store.tip(store.main())?.map(|main| (store.main().clone(), main)));
+        let mut historian = self.historian(&tips)?;
+        // As sync looks at it; and a person here may set the clock.
+        (historian.judge.secrets, historian.judge.fixed_clock) = (None, true);
+        Ok(historian.commit(id, wake)?.into_iter().next())
+    }
+
     /// A judge over the history behind those tips.
     pub(in crate::cycle) fn historian(&self, tips: &Tips) -> Result<Historian<'_>, CycleError> {
         let store = &self.store;

@@ -13,6 +13,7 @@ use crate::cycle::commit::edits;
 use crate::cycle::merge::edits_of;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
+use crate::cycle::tombstones::is_sealed_by;
 use crate::cycle::trailers::ANSWERS;
 use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord};
@@ -285,11 +286,11 @@ impl Judge<'_> {
             let Ok(sealed) = json::typed::<SealedRecord>(&self.cycle.store.content(new.blob)?, &change.path) else {
                 continue;
             };
-            let says = |op: &Operation| matches!(op, Operation::Seal(sealing) if *sealing == sealed.sealing);
-            let is_so = |record: RunRecord| {
-                record.agent.as_str() == HUMAN && record.at == sealed.at && record.ops.iter().any(says)
-            };
-            if !self.record(commit.tree, &run)?.is_some_and(is_so) {
+            if let Some(hand) = commit.agents_hand() {
+                let message = format!("is brought by {hand}, and only people seal and forget");
+                self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
+            }
+            if !self.record(commit.tree, &run)?.is_some_and(|record| is_sealed_by(&record, &sealed)) {
                 let message = format!("is sealed by {run}, and no run of a person of that name sealed it so");
                 self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
             }
