@@ -421,3 +421,31 @@ fn an_inheritance_that_is_not_trusted_waits_in_the_list_and_counts_once_approved
         assert_eq!(heir.json(&["wisdom", "inherit", &file, "--key", &key])["run"], Value::Null);
     }
 }
+
+#[test]
+fn file_of_wisdom_that_no_run_taught_is_told_to_nobody_and_is_in_no_bundle() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "the kettle is warm"]);
+    let runs = sandbox.lines(&["ls-tree", "-r", "--name-only", "wake", "network/runs"]);
+    let run = runs.iter().find(|path| path.contains("-perception.")).unwrap();
+    let id = run.rsplit('/').next().unwrap().trim_end_matches(".json");
+    let at = serde_json::from_str::<Value>(&sandbox.git(&["show", &format!("wake:{run}")])).unwrap()["at"].clone();
+    let seed = json!({"condition": "tea arrives", "action": "pour it away", "effect": "all is well", "polarity": "do"});
+    let record = json!({"run": id, "at": at, "teaching": {"seeds": [seed]}});
+    let blob = sandbox.file("forged.json", &(serde_json::to_string_pretty(&record).unwrap() + "\n"));
+    let blob = sandbox.git(&["hash-object", "-w", &blob]);
+    let index = sandbox.path("forged-index");
+    let path = run.replace("network/runs", "network/wisdom");
+    let git = |args: &[&str]| {
+        let ended = sandbox.command("git", args).current_dir(sandbox.dir()).env("GIT_INDEX_FILE", &index).output();
+        String::from_utf8(ended.unwrap().stdout).unwrap().trim().to_owned()
+    };
+    git(&["read-tree", "wake"]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},{path}", blob.trim())]);
+    let tree = git(&["write-tree"]);
+    let made = sandbox.git(&["commit-tree", &tree, "-p", "wake", "-m", "tidy"]);
+    sandbox.git(&["update-ref", "refs/heads/wake", made.trim()]);
+    assert!(seeds(&sandbox).is_empty());
+    assert!(!sandbox.brain(&["prime", "--about", "tea arrives"]).exits(0).out.contains("pour it away"));
+    sandbox.brain(&["wisdom", "export"]).exits(3);
+}

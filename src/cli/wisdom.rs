@@ -17,7 +17,8 @@ pub(super) fn wisdom(session: &Session, args: &args::Wisdom) -> Done {
     let said = |words: &[String]| Some(words.join(" ")).filter(|text| !text.trim().is_empty());
     match &args.action {
         WisdomAction::List { about, all } => {
-            session.out.report(&brain.wisdom(said(about).as_deref(), *all)?, listed);
+            let is_about = said(about).is_some();
+            session.out.report(&brain.wisdom(said(about).as_deref(), *all)?, |list| listed(list, is_about));
         }
         WisdomAction::Why { seed } => session.out.report(&brain.wisdom_why(seed)?, explained),
         WisdomAction::Causes { about, effect, number } => {
@@ -76,10 +77,15 @@ fn line(standing: &SeedStanding) -> String {
     )
 }
 
-fn listed(list: &WisdomList) -> String {
+fn listed(list: &WisdomList, is_about: bool) -> String {
     let mut text: String = list.seeds.iter().map(line).collect();
     if list.seeds.is_empty() {
-        text += "No seeds. They are distilled at sleep from three outcomes of two days: `git brain outcome RUN --value V`.\n";
+        text += match is_about {
+            true => "No seed applies to these words.\n",
+            false => {
+                "No seeds. They are distilled at sleep from three outcomes of two sessions or days: `git brain outcome RUN --value V`.\n"
+            }
+        };
     }
     if list.hidden > 0 {
         text += &format!("{} not shown: `git brain wisdom list --all`\n", plural(list.hidden, "seed", "seeds"));

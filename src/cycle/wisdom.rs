@@ -11,7 +11,7 @@ use super::network::TreeNetwork;
 use super::trailers::INTEGRITY;
 use super::{Cycle, CycleError};
 use crate::council::vote::Decision;
-use crate::delta::LedgerEntry;
+use crate::delta::{LedgerEntry, Operation};
 use crate::integrity::metrics::Counts;
 use crate::limits;
 use crate::model::ids::RunId;
@@ -25,7 +25,7 @@ use crate::wisdom::{Counsel, Exchange, SeedStanding, State, applicable, distil, 
 /// The file of the cache.
 const CACHE: &str = "wisdom.json";
 /// The version of what standings are made by: what an older one kept is made anew.
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// Seeds that a run is told of.
 const TOLD: usize = 8;
 
@@ -114,7 +114,11 @@ impl Cycle {
         for (path, file) in self.store.files(folder, "")? {
             let path = format!("{}/{path}", layout::WISDOM);
             let Place::Wisdom(run) = Place::of(&path) else { continue };
-            if settled.back.contains(&run) {
+            // A file that no run taught, as one by plain git, is told to nobody.
+            let taught = |op: &Operation| matches!(op, Operation::Wisdom(_));
+            if settled.back.contains(&run)
+                || !self.record_in(tree, &run)?.is_some_and(|record| record.ops.iter().any(taught))
+            {
                 continue;
             }
             let is_tainted = network.origin_of(&run)?.is_some_and(|origin| origins.is_tainted(&origin));

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Stamp;
-use super::ids::{RunId, hash_fields, plain_words};
+use super::ids::{HUMAN, RunId, hash_fields, plain_words};
 use super::neuron::check_concept;
 use crate::limits;
 
@@ -104,6 +104,9 @@ impl Seed {
             return Err(("sources", format!("has {sources} runs, the limit is {}", limits::SEED_SOURCES)));
         }
         let Some(from) = &self.inherited else { return Ok(()) };
+        if from.sources.iter().any(|source| !is_nameless_run(source)) {
+            return Err(("inherited.sources", "has a text that is no run without the name of its agent".to_owned()));
+        }
         if !is_key(&from.key) {
             return Err(("inherited.key", "is not 64 lower-case hexadecimal digits".to_owned()));
         }
@@ -119,6 +122,14 @@ impl Seed {
 /// Whether a text is a public key as seeds name it.
 pub fn is_key(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Bytes of a run's id without the name of its agent, which may be that of a person.
+pub const NAMELESS: usize = 28;
+
+/// Whether a text is a run's id without the name of its agent.
+pub fn is_nameless_run(text: &str) -> bool {
+    text.len() == NAMELESS && RunId::parse(&format!("{text}-{HUMAN}")).is_ok()
 }
 
 /// Whether a text is the id of a seed.

@@ -6,7 +6,7 @@ use super::personal;
 use super::standing::{SeedStanding, State};
 use crate::council::digest::canonical;
 use crate::limits;
-use crate::model::wisdom::{Inherited, Polarity, Seed, is_key};
+use crate::model::wisdom::{Inherited, NAMELESS, Polarity, Seed, is_key};
 use crate::model::{Stamp, json};
 
 /// The only format of bundles that is known; also what is signed begins with it.
@@ -110,7 +110,7 @@ impl Bundle {
                     confidence: standing.confidence,
                     causal: standing.causal,
                     // The end of a run's id names its agent, and agents may be called after people.
-                    sources: seed.sources.iter().map(|run| run.as_str()[..28].to_owned()).collect(),
+                    sources: seed.sources.iter().map(|run| run.as_str()[..NAMELESS].to_owned()).collect(),
                 }),
                 None => {}
             }

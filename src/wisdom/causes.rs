@@ -129,8 +129,16 @@ impl Causes {
     }
 }
 
+/// Exchanges with a cause below which its strength says little.
+const FEW: usize = 2;
+
 fn stronger(a: &Causal, b: &Causal) -> std::cmp::Ordering {
-    let by_strength = b.strength.total_cmp(&a.strength).then_with(|| b.with[0].cmp(&a.with[0]));
+    // A word that was there once, as a number of a ticket, stands behind all others.
+    let is_rare = |c: &Causal| c.with[0] < FEW;
+    let by_strength = is_rare(a)
+        .cmp(&is_rare(b))
+        .then_with(|| b.strength.total_cmp(&a.strength))
+        .then_with(|| b.with[0].cmp(&a.with[0]));
     // A word says more than the one action that it stands in.
     let is_whole = |c: &Causal| c.cause.starts_with('"');
     let by_kind = by_strength.then_with(|| is_whole(a).cmp(&is_whole(b)));
@@ -170,6 +178,19 @@ mod tests {
         assert!((found.strength - 0.5).abs() < 1e-12);
         assert_eq!(index.of_effect(BADLY)[0].cause, "hat");
         assert!(index.strength("unheard", WELL).is_none());
+    }
+
+    #[test]
+    fn word_that_was_there_once_stands_behind_those_that_came_again() {
+        let told = [
+            exchange(1, "ticket1 wet", "umbrella", 1.0),
+            exchange(2, "ticket2 wet", "umbrella", 1.0),
+            exchange(3, "ticket3 wet", "umbrella", 0.0),
+            exchange(4, "ticket4 dry", "hat", 0.0),
+        ];
+        let found = Causes::of(worded(&told).iter()).of_effect(WELL);
+        let place = |cause: &str| found.iter().position(|one| one.cause == cause).unwrap();
+        assert!(place("umbrella") < place("ticket1"), "{found:?}");
     }
 
     #[test]

@@ -76,7 +76,28 @@ impl MemberKey {
 /// Whether a signature over bytes is that of a public key; both in hexadecimal digits.
 pub fn is_signed(key: &str, bytes: &[u8], signature: &str) -> bool {
     let (Some(key), Some(signature)) = (unhex(key), unhex(signature)) else { return false };
+    if is_of_small_order(&key) {
+        return false;
+    }
     UnparsedPublicKey::new(&ED25519, key).verify(bytes, &signature).is_ok()
+}
+
+/// Whether a key is a point of small order, for which anybody can sign: all encodings of the eight, without the sign of x.
+fn is_of_small_order(key: &[u8]) -> bool {
+    const POINTS: [&str; 7] = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ];
+    let mut plain = key.to_vec();
+    if let Some(last) = plain.last_mut() {
+        *last &= 0x7f;
+    }
+    POINTS.iter().any(|point| unhex(point).as_ref() == Some(&plain))
 }
 
 /// Makes a seed, whole or not at all. Where two processes make it at once, the first stands.
@@ -123,6 +144,9 @@ mod tests {
         assert!(!is_signed(&other.public(), b"vote", &signature));
         assert!(!is_signed(&one.public(), b"other", &signature));
         assert!(!is_signed("é", b"vote", "zz"));
+        // The neutral point as key, and a signature that it verifies for any text.
+        let neutral = format!("01{}", "0".repeat(62));
+        assert!(!is_signed(&neutral, b"vote", &format!("{neutral}{}", "0".repeat(64))));
     }
 
     #[cfg(unix)]

@@ -30,16 +30,51 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 
 /// The kind of the first personal fact of a text; `None`: none is seen.
 ///
-/// Looked at as it reads: without characters that nobody sees, then without the marks on letters that French has none for, then without any.
+/// Looked at as it reads: without characters that nobody sees, then without the marks on letters that French has none for, then without any; and
+/// with words that are written together taken apart, and words that are broken up put together.
 pub fn first(text: &str) -> Option<&'static str> {
-    let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+    if text.contains(['\u{202d}', '\u{202e}']) {
+        return Some("a text that is read in another direction than it is written");
+    }
+    let is_seen = |c: &char| !is_invisible(*c) && !matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{2800}');
+    let visible: String = text.chars().filter(is_seen).collect();
     let bare = text::fold(&visible);
+    let other = [apart(&visible), together(&visible)];
+    if let Some(rule) = other.iter().find_map(|look| in_rules(&crate::model::ids::normalise(look))) {
+        return Some(rule);
+    }
     let looks = [visible.clone(), unmarked(&visible), bare];
     looks.iter().find_map(|look| {
         // Numbers in full width are numbers; capitals say what is a name, and are looked at as they stand.
         let plain = crate::model::ids::normalise(look);
-        RULES.iter().find(|rule| rule.is_in(&plain)).map(|rule| rule.kind).or_else(|| named(look))
+        in_rules(&plain).or_else(|| named(look))
     })
+}
+
+fn in_rules(plain: &str) -> Option<&'static str> {
+    RULES.iter().find(|rule| rule.is_in(plain)).map(|rule| rule.kind)
+}
+
+/// A text with its `camelCase` and `snake_case` as words of their own.
+fn apart(text: &str) -> String {
+    let (mut told, mut was_small) = (String::with_capacity(text.len()), false);
+    for c in text.chars() {
+        if c.is_uppercase() && was_small {
+            told.push(' ');
+        }
+        was_small = c.is_lowercase();
+        told.push(if c == '_' { ' ' } else { c });
+    }
+    told
+}
+
+/// A text without points and hyphens between letters.
+fn together(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_letter = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphabetic());
+    let is_between = |at: usize| is_letter(at.checked_sub(1)) && is_letter(Some(at + 1));
+    let kept = chars.iter().enumerate().filter(|(at, c)| !(matches!(c, '.' | '-' | '_') && is_between(*at)));
+    kept.map(|(_, c)| *c).collect()
 }
 
 /// A text whose letters have no marks but those of French.

@@ -1,4 +1,7 @@
 //! Forms of personal facts, in English, French and Japanese. Texts come in NFKC and in small letters.
+//!
+//! `FORMS` are those with a grammar; `terms.txt` has words and phrases by kind: `_` stands for white space, `-` for that or a hyphen, `*` for more
+//! letters. Those of Japanese are looked for inside texts, because words are not apart there.
 
 use std::sync::LazyLock;
 
@@ -28,14 +31,27 @@ const FORMS: &[(&str, &str)] = &[
         "number in words",
         r"\b((zero|oh|nought|one|two|three|four|five|six|seven|eight|nine|double|triple)[\s,-]+){4,}(zero|oh|nought|one|two|three|four|five|six|seven|eight|nine)\b|\b((zéro|zero|un|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingt|trente|quarante|cinquante|soixante|et)[\s,-]+){4,}(zéro|zero|une?|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|vingts?|trente|quarante|cinquante|soixante)\b|[〇零一二三四五六七八九]([\s、の・-]?[〇零一二三四五六七八九]){5,}|(ゼロ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)([\s、・-]*(ゼロ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)){5,}",
     ),
+    (
+        "number in words",
+        r"\b((zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[\s,-]+){3,}(zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b|\b((zéro|un|deux|trois|quatre|cinq|six|sept|huit|neuf)[\s,-]+){3,}(zéro|un|deux|trois|quatre|cinq|six|sept|huit|neuf)\b|\+\d{1,3}\s+(zero|one|two|three|four|five|six|seven|eight|nine|zéro|un|deux|trois|quatre|cinq|sept|huit|neuf)\b",
+    ),
+    (
+        "number in words",
+        r"(ゼロ|レイ|イチ|サン|ヨン|ロク|ナナ|シチ|ハチ|キュウ|ゴ|ニ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)([\s、・-]*(ゼロ|レイ|イチ|サン|ヨン|ロク|ナナ|シチ|ハチ|キュウ|ゴ|ニ|れい|いち|さん|よん|ろく|なな|しち|はち|きゅう|ご|に)){5,}",
+    ),
+    (
+        "e-mail address",
+        r"\S@\p{L}|%40|\b(at|chez|arobase)\s+(gmail|googlemail|hotmail|yahoo|outlook|icloud|proton\w*|orange|free|laposte|gmx)\b|\bt\.me/|\b(insta|instagram|facebook|twitter|linkedin|tiktok|snapchat|mastodon)\s+[a-z]|///\w+\.\w+\.\w+",
+    ),
     ("handle", r"(^|[\s(])@[\p{L}\d_]{2,}"),
     ("web address", r"https?://|\bwww\.|\b[\w-]+\.(com|org|net|io|fr|jp|uk|de|eu)\b"),
     (
         "network address",
         r"\b\d{1,3}(\.\d{1,3}){3}\b|\b([0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b|\b([0-9a-f]{0,4}:){3,7}[0-9a-f]{1,4}\b",
     ),
+    ("network address", r"\b[0-9a-f]{0,4}\d[0-9a-f]{0,3}::[0-9a-f]{0,4}\b|\s::\d"),
     ("account number", r"\b[a-z]{2}\d{2}(\s?[a-z0-9]{4}){2,}"),
-    ("number", r"\d([\s.,/·-]?\d){5,}|\d{5,}"),
+    ("number", r"\d(\s?[.,/·•|~_:;\u{2010}-\u{2015}\u{2043}\u{2212}-]?\s?\d){5,}|\d{5,}"),
     (
         "identifier",
         r"\b([a-z]{1,4}-?\d{3,}[a-z0-9]*|[a-z]{2}\d{2}\s?[a-z]{3}|\d{2,}[\s-]?[a-z]{2,3}[\s-]?\d{2,}|[a-z]{2}[\s-]?\d{3}[\s-]?[a-z]{2}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+)\b",
@@ -49,6 +65,31 @@ const FORMS: &[(&str, &str)] = &[
         "date",
         r"\b(\d{1,2}|1er)\s+(janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)\b|\b(janvier|février|avril|juin|juillet|août|septembre|octobre|novembre|décembre)\s+\d{4}\b",
     ),
+    (
+        "date",
+        r"\b(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|twentieth|twenty-\w+|thirtieth|thirty-first)\s+(of\s+)?(january|february|march|april|may|june|july|august|september|october|november|december)\b|\b(premier|un|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|treize|quatorze|quinze|seize|(dix|vingt)-\w+|vingt|trente(\s+et\s+un)?)\s+(janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)\b|\b(last|next|every)\s+(mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(mon|tues|wednes|thurs|fri|satur|sun)days?\s+at\b|\b(chaque|tous les)\s+(lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)s?\b|\b(lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)\s+(dernier|prochain|à)\b",
+    ),
+    (
+        "age",
+        r"\b(aged?|âgée?s?\s+de)\s+(\w+ty|\w+teen|ten|eleven|twelve|vingt|trente|quarante|cinquante|soixante\w*)\b|\b(vingt|trente|quarante|cinquante|soixante|quatre-vingts?)(-\w+)?\s+ans\b",
+    ),
+    (
+        "street",
+        r"\b(flat|apartment|room|suite|chambre|appartement|appart|bâtiment)\s+(\d|one\b|two\b|three\b|four\b|five\b|six\b|seven\b|eight\b|nine\b|ten\b|un\b|deux\b|trois\b|quatre\b|cinq\b|sept\b|huit\b|neuf\b|dix\b)|\bnumber\s+\w+\s+([\p{L}'-]+\s+){0,2}(street|road|avenue|lane|drive|boulevard|square|court|way)\b|\b(saint|sainte|st)-\p{L}{3,}",
+    ),
+    (
+        "name given",
+        r"\bje\s+m['’]appelle\b|\b(mon|son) nom est\b|\bmoi,?\s+c['’]est\b|\b(call|they call)\s+(me|him|her)\s+\p{L}|\b(i am|i['’]m)\s+\p{L}+\s*($|[.,;!])|(^|[^\d\s]\s+)ms\s+\p{L}{2,}|\b(sir|lady|lord|dame|captain|colonel|sergeant|officer|reverend)\s+\p{L}{2,}|\b\p{L}{3,}\s+(jr|sr)\b|\p{L}-(san|sama|kun|chan|sensei)\b|[a-z](さん|様|氏|君|先生)|[ぁ-きけ-ん](さん|君|先生)($|[^か-ん])|[ぁ-ん]様($|[はがのにをと\s])",
+    ),
+    (
+        "ethnicity or nationality",
+        r"\b(customers?|clients?|guests?|m[ae]n|wom[ae]n|boys?|girls?|tenants?|neighbou?rs?|colleagues?|boss|cook|he|she|they)\s+(is|are|was|were)\s+(black|white|asian|brown|coloured|colored)\b|\b(clients?|clientes?|patronne?|voisine?|collègue|il|elle)\s+est\s+(noire?|blanche?|arabe|asiatique)\b",
+    ),
+    (
+        "a script that is not read",
+        r"[\p{Hangul}\p{Arabic}\p{Cyrillic}\p{Greek}\p{Hebrew}\p{Thai}\p{Devanagari}\p{Bengali}\p{Tamil}\p{Armenian}\p{Georgian}\p{Ethiopic}]{2,}",
+    ),
+    ("in Japanese", r"(^|[^酵分])母(が|は|の|と)|(^|[^クド])ローン|ミサ(に|へ|を|の|が)"),
     ("year", r"\b(19|20)\d{2}\b"),
     (
         "birth",
@@ -196,5 +237,18 @@ pub(super) static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         kind,
         form: Regex::new(form).expect("invariant: a constant expression, which a test compiles"),
     };
-    FORMS.iter().map(rule).collect()
+    FORMS.iter().map(rule).chain(TERMS.lines().filter_map(terms)).collect()
 });
+
+/// Words and phrases by kind, one list a line.
+const TERMS: &str = include_str!("terms.txt");
+
+/// The rule of a line of terms.
+fn terms(line: &'static str) -> Option<Rule> {
+    let (kind, words) = line.split_once(": ")?;
+    let form = |word: &str| word.replace('_', r"\s+").replace('-', r"[\s-]?").replace('*', r"\w*");
+    let forms: Vec<String> = words.split(' ').map(form).collect();
+    let all = forms.join("|");
+    let form = if kind.is_ascii() { format!(r"\b({all})\b") } else { all };
+    Some(Rule { kind, form: Regex::new(&form).expect("invariant: a constant list, which a test compiles") })
+}

@@ -148,3 +148,100 @@ fn named_kinds_are_seen_in_common_words() {
         assert!(first(text).is_some(), "{text}");
     }
 }
+
+/// Said by two people who had not seen the rules; kinds of them were added since, so nothing is measured here.
+#[test]
+fn health_money_belief_family_and_orientation_are_seen_without_a_possessive() {
+    for text in [
+        "a girl had an abortion and herpes and takes prozac",
+        "the client in flat nine lost his wages and needs a loan",
+        "the tenant of the third floor wears a hijab and wants halal meat",
+        "the customer is deaf",
+        "the customer is blind",
+        "le client est sourd",
+        "le client est aveugle",
+        "客は耳が聞こえない",
+        "a veteran with one leg visits",
+        "the brother of the baker helps",
+        "the daughter of the owner visits",
+        "le frère du client vient",
+        "客の兄が来ました",
+        "the customer is trans",
+        "the customer is black",
+        "the parcel goes to saint-malo",
+        "the guest says avortement at the desk",
+        "the guest says 薬 at the desk",
+        "the guest says héritage at the desk",
+        "the guest says 教会 at the desk",
+        "the guest says レズ at the desk",
+        "the guest says same-sex at the desk",
+        "the guest says messe at the desk",
+        "the guest says gitan at the desk",
+    ] {
+        assert!(first(text).is_some(), "{text}");
+    }
+}
+
+#[test]
+fn numbers_dates_and_names_are_seen_however_they_are_set() {
+    for text in [
+        "ring 06\u{2010}12\u{2010}34\u{2010}56\u{2010}78",
+        "ring 06\u{2011}12\u{2011}34\u{2011}56\u{2011}78",
+        "ring 06\u{2012}12\u{2012}34\u{2012}56\u{2012}78",
+        "ring 06\u{2212}12\u{2212}34\u{2212}56\u{2212}78",
+        "ring 06•12•34•56•78",
+        "ring 06|12|34|56|78",
+        "zero six twelve thirty-four fifty-six seventy-eight",
+        "la ligne sept sept huit neuf",
+        "ゼロキュウゼロいちにさんよん",
+        "the key is under the mat of number nine hill lane",
+        "flat three b",
+        "he comes every tuesday at seven",
+        "the third of may",
+        "le douze mars",
+        "quarante ans",
+        "quix at gmail",
+        "quix@exam",
+        "quix%40example%2eorg",
+        "fe80::1",
+        "je m'appelle quixwort",
+        "je m’appelle quixwort",
+        "mon nom est quixwort",
+        "call me quixwort",
+        "ms quixwort waits",
+        "quixwort-san waits",
+        "quixwortさん",
+        "たなか先生",
+        "김민수 waits",
+        "анна waits",
+        "\u{202e}gro.maxe@xiuq\u{202c}",
+        "sal\u{fff9}ary",
+        "sal\u{2800}ary",
+        "sal-ary",
+        "d.i.a.b.e.t.i.c",
+        "theDiabetic",
+        "salary_level",
+    ] {
+        assert!(first(text).is_some(), "{text:?}");
+    }
+}
+
+#[test]
+fn lessons_with_words_that_come_near_pass() {
+    let lessons = [
+        "never deploy on friday",
+        "the trigger fired twice: look at the queue",
+        "le fil de son programme est bloqué",
+        "the child process inherits the lock; close it in the parent",
+        "mute the alarm, then strike the set",
+        "the manifest is missing; add first aid for the cache",
+        "the drone needs a new battery",
+        "ドローンを充電する",
+        "酵母は暖かい場所に置く",
+        "いいところで止める",
+        "the map is in std::fs, the state-of-the-art one",
+        "use sha_256 with utf-8",
+    ];
+    let caught: Vec<_> = lessons.iter().filter_map(|text| Some((text, first(text)?))).collect();
+    assert!(caught.is_empty(), "{caught:#?}");
+}
