@@ -418,6 +418,27 @@ fn review_leaves_a_branch_that_a_person_approves_or_rejects() {
 }
 
 #[test]
+fn waiting_sleep_whose_words_a_person_changed_is_not_approved() {
+    let world = crate::machines::World::new();
+    world.apply("a", json!([activate("x", 1.0), activate("y", 1.0)]));
+    let branch = world.json("a", &["sleep", "--review"])["branch"].as_str().unwrap().to_owned();
+    let (tip, main) = (world.tip("a", &branch), world.tip("a", "main"));
+    let path = world.path_of("a", &branch, "/x.json");
+    let text = world.git("a", &["show", &format!("{branch}:{path}")]) + "\n";
+    let mut neuron: Value = serde_json::from_str(&text).unwrap();
+    neuron["concept"] = "something else".into();
+    let other = serde_json::to_string_pretty(&neuron).unwrap() + "\n";
+    let changed = world.commit("a", &tip, &[&tip], &[(&path, Some(&other))], "it was that\n", &[]);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &changed]);
+    let refused = world.try_brain("a", &["approve", &branch]).exits(3);
+    assert!(refused.err.contains("is called otherwise"), "{refused}");
+    assert_eq!(world.tip("a", "main"), main);
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &tip]);
+    world.json("a", &["approve", &branch]);
+    world.sync("a");
+}
+
+#[test]
 fn archived_and_silent_neurons_go_and_come_back() {
     let mut sandbox = after_a_day();
     sandbox.apply(&delta(json!([{"op": "archive", "id": "c", "reason": "no use"}])), &[]);

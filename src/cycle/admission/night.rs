@@ -3,8 +3,8 @@
 use super::Judge;
 use super::run::Grounds;
 use crate::consolidation::SleepRecord;
-use crate::cycle::CycleError;
 use crate::cycle::sleep::{largest_of, message_of};
+use crate::cycle::{Cycle, CycleError};
 use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -57,7 +57,7 @@ impl Judge<'_> {
         }
         let record = self.cycle.with_lines(record, before, day, commit.tree)?;
         let told = says_of(commit, &record)?;
-        let changed = self.changed_by_night(commit, before, day, &run)?;
+        let changed = self.cycle.changed_by_night((before, day), commit.tree, &run)?;
         let left_out = self.left_out(day, commit.tree)?;
         drop(writer);
         if !told {
@@ -96,26 +96,27 @@ impl Judge<'_> {
         let gone = |change: &FileChange| change.new.is_none() && Place::of(&change.path).is_immutable();
         Ok(changes.into_iter().find(gone).map(|change| change.path))
     }
+}
 
+impl Cycle {
     /// Neurons that a sleep makes, and those of which it says what they are or where they come from: the day does that, or main.
-    fn changed_by_night(
+    pub(in crate::cycle) fn changed_by_night(
         &self,
-        commit: &Commit,
-        main: TreeId,
-        day: TreeId,
+        (main, day): (TreeId, TreeId),
+        tree: TreeId,
         run: &RunId,
     ) -> Result<Vec<(String, String)>, CycleError> {
-        let store = &self.cycle.store;
+        let store = &self.store;
         let mut found = Vec::new();
-        for change in store.diff(Some(day), Some(commit.tree), layout::NEURONS)? {
+        for change in store.diff(Some(day), Some(tree), layout::NEURONS)? {
             let Place::Neuron(id) = Place::of(&change.path) else { continue };
             let Some(new) = change.new.filter(|file| file.is_regular()) else { continue };
             // What does not parse was told already.
-            let Ok(after) = self.cycle.shared.neurons.read(store, new, &change.path, &id) else { continue };
+            let Ok(after) = self.shared.neurons.read(store, new, &change.path, &id) else { continue };
             let mut sources = Vec::new();
             for tree in [day, main] {
                 if let Some(file) = store.file(tree, &change.path)?.filter(|file| file.is_regular()) {
-                    sources.push(self.cycle.shared.neurons.read(store, file, &change.path, &id)?);
+                    sources.push(self.shared.neurons.read(store, file, &change.path, &id)?);
                 }
             }
             let same = |of: fn(&Neuron, &Neuron) -> bool| sources.iter().any(|source| of(source, &after));

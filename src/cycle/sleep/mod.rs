@@ -134,6 +134,18 @@ impl Cycle {
         let writer = self.store.writer()?;
         let prepared = self.prepared(&writer, branch)?;
         writer.publish()?;
+        let main = self.store.tree_of(self.store.need_tip(self.store.main())?)?;
+        let changed = self.changed_by_night((main, prepared.snapshot_tree), prepared.tree, &prepared.run)?;
+        // No other machine would take it.
+        if let Some((path, why)) = changed.into_iter().next() {
+            return Err(CycleError::Refused {
+                message: format!("{path} {why}"),
+                hint: Some(format!(
+                    "give {path} the concept, kind and origin of {} on {branch}, and change them there",
+                    self.store.wake()
+                )),
+            });
+        }
         self.squash(&prepared)
     }
 
