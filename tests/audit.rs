@@ -6,7 +6,7 @@ use crate::machines::World;
 use crate::sandbox::{Sandbox, adjust, connect, create, delta};
 
 /// A brain on machine `a` with an agent that writes, and some life.
-fn lived() -> World {
+pub fn lived() -> World {
     let world = World::new();
     let operations = ["create", "connect", "adjust", "activate", "reword"];
     let scribe = json!({
@@ -23,7 +23,7 @@ fn lived() -> World {
     world
 }
 
-fn scribes(world: &World, ops: Value) -> Value {
+pub fn scribes(world: &World, ops: Value) -> Value {
     let dir = world.dir("a").display().to_string();
     let input = delta(ops).to_string();
     world
@@ -33,12 +33,12 @@ fn scribes(world: &World, ops: Value) -> Value {
         .document()
 }
 
-fn audit(world: &World, args: &[&str], code: i32) -> Value {
+pub fn audit(world: &World, args: &[&str], code: i32) -> Value {
     let all: Vec<&str> = ["--json", "audit"].iter().chain(args).copied().collect();
     world.try_brain("a", &all).exits(code).document()
 }
 
-fn named(report: &Value, commit: &str, rule: &str) -> bool {
+pub fn named(report: &Value, commit: &str, rule: &str) -> bool {
     let findings = report["findings"].as_array().unwrap();
     findings.iter().any(|finding| finding["commit"] == commit && finding["rule"] == rule)
 }
@@ -116,7 +116,7 @@ fn audit_names_a_rewritten_weight_at_its_commit_in_every_form() {
 }
 
 /// What is new and all of it say the same; the report.
-fn agree(world: &World, code: i32) -> Value {
+pub fn agree(world: &World, code: i32) -> Value {
     let (new, all) = (audit(world, &[], code), audit(world, &["--all"], code));
     assert_eq!((&new["findings"], &new["level"]), (&all["findings"], &all["level"]));
     all
@@ -128,7 +128,13 @@ fn brain_with(world: &World, variables: &[(&str, &str)], args: &[&str], code: i3
     assert_eq!(ended.status.code(), Some(code), "{}", String::from_utf8_lossy(&ended.stderr));
 }
 
-fn upon(world: &World, branch: &str, files: &[(&str, Option<&str>)], message: &str, env: &[(&str, &str)]) -> String {
+pub fn upon(
+    world: &World,
+    branch: &str,
+    files: &[(&str, Option<&str>)],
+    message: &str,
+    env: &[(&str, &str)],
+) -> String {
     let tip = world.tip("a", branch);
     let made = world.commit("a", &tip, &[&tip], files, message, env);
     world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &made]);

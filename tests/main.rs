@@ -9,6 +9,7 @@ mod answers;
 mod apply;
 mod architecture;
 mod audit;
+mod audit_settled;
 mod book;
 mod chain_agent;
 mod charts;

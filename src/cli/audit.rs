@@ -98,7 +98,7 @@ fn audited(report: &AuditReport) -> String {
         if counts.is_empty() { String::new() } else { format!("; {}", counts.join(", ")) },
     );
     if !report.escalated.is_empty() {
-        text += "Next: git brain review   git brain revert RUN   git brain audit accept RUN|COMMIT --why TEXT\n";
+        text += "Next: git brain review   git brain revert RUN   git revert COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n";
     }
     text
 }

@@ -122,6 +122,7 @@ mod tests {
             message: String::new(),
             committer: email.to_owned(),
             encoding: None,
+            is_by_one: true,
             trailers: trailers.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect(),
         }
     }

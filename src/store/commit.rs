@@ -70,12 +70,17 @@ pub struct Commit {
     pub trailers: Vec<Trailer>,
     /// The encoding that its header names, if it does.
     pub encoding: Option<String>,
+    /// Whether its header names one author and one committer, each with one address, so that all programs read the same.
+    pub is_by_one: bool,
 }
 
 impl Commit {
     /// Why git reads its message otherwise than this program does, if it does: in another encoding, or with other trailers under one of
     /// those keys.
     pub fn read_otherwise<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Option<String> {
+        if !self.is_by_one {
+            return Some("names several authors or committers, or one with several addresses".to_owned());
+        }
         if let Some(encoding) =
             self.encoding.as_deref().filter(|name| !["utf-8", "utf8"].contains(&name.to_ascii_lowercase().as_str()))
         {
@@ -128,6 +133,7 @@ impl Commit {
 
 /// Whether an address is one of those that agents have, whatever stands before the `@`.
 pub fn is_agents_address(address: &str) -> bool {
+    let address = address.trim();
     address != FALLBACK_EMAIL && address.to_ascii_lowercase().trim_end_matches('.').ends_with(AGENT_DOMAIN)
 }
 
@@ -196,23 +202,24 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
     let object = |text: &str| Oid::from_str(text).ok().filter(|_| text.len() == 40);
     let tree = TreeId(object(lines.next()?.strip_prefix("tree ")?)?);
     let mut parents = Vec::new();
-    let (mut author_line, mut committer_line, mut encoding) = (None, None, None);
+    let (mut authors, mut committers, mut encoding) = (Vec::new(), Vec::new(), None);
     for line in lines {
         if let Some(parent) = line.strip_prefix("parent ") {
             parents.push(CommitId(object(parent)?));
-        } else if let (None, Some(rest)) = (author_line, line.strip_prefix("author ")) {
-            author_line = Some(rest);
-        } else if let (None, Some(rest)) = (committer_line, line.strip_prefix("committer ")) {
-            committer_line = Some(rest);
+        } else if let Some(rest) = line.strip_prefix("author ") {
+            authors.push(rest);
+        } else if let Some(rest) = line.strip_prefix("committer ") {
+            committers.push(rest);
         } else if let (None, Some(rest)) = (encoding, line.strip_prefix("encoding ")) {
             encoding = Some(rest);
         }
     }
-    let (author, rest) = author_line?.split_once('<')?;
-    let (email, when) = rest.rsplit_once('>')?;
+    let is_plain = |line: &&str| line.matches('<').count() == 1 && line.matches('>').count() == 1;
+    let is_by_one = authors.len() == 1 && committers.len() == 1 && authors.iter().chain(&committers).all(is_plain);
+    // Of several, git shows the last.
+    let (author, email, when) = identity(authors.last()?)?;
+    let (_, committer, committed) = committers.last().and_then(|line| identity(line)).unwrap_or_default();
     let seconds = |when: &str| when.trim_start().split(' ').next().and_then(|s| s.parse().ok()).unwrap_or(0);
-    let (committer, committed) = committer_line.and_then(|line| line.rsplit_once('>')).unwrap_or_default();
-    let committer = committer.split_once('<').map_or("", |(_, address)| address);
     let at = seconds(when);
     Some(Commit {
         id,
@@ -226,7 +233,15 @@ pub(super) fn parse(id: CommitId, bytes: &[u8]) -> Option<Commit> {
         message: message.to_owned(),
         trailers: parse_trailers(message),
         encoding: encoding.map(|name| name.chars().take(40).collect()),
+        is_by_one,
     })
+}
+
+/// Name, address and time of a line of a commit's header, as git takes them apart.
+fn identity(line: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = line.split_once('<')?;
+    let (address, _) = rest.split_once('>')?;
+    Some((name, address, rest.rsplit_once('>')?.1))
 }
 
 /// The trailers of a message: the last paragraph after the first, if each of its lines is one, or what `git cherry-pick -x` writes. Stricter

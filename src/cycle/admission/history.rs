@@ -120,15 +120,22 @@ impl Historian<'_> {
     }
 
     /// The faults of what a commit of wake's own line brings, if those who decide did not approve it.
-    pub fn landing(&mut self, id: CommitId, tip: CommitId) -> Result<BTreeSet<Fault>, CycleError> {
+    ///
+    /// Also of what a later commit took back: whether that settles it is another question.
+    pub fn landing(&mut self, id: CommitId) -> Result<BTreeSet<Fault>, CycleError> {
         let Some(here) = self.settings_now()?.filter(|here| here.review.names_reviewers()) else {
             return Ok(BTreeSet::new());
         };
         let commit = self.judge.cycle.store.commit(id)?;
         if let Some(parent) = commit.parents.first().copied() {
-            self.judge.landing(&commit, parent, (&here, tip), true)?;
+            self.judge.landing(&commit, parent, (&here, id), true)?;
         }
         Ok(std::mem::take(&mut self.judge.faults))
+    }
+
+    /// Since when each version of main is in force, oldest first.
+    pub fn times(&self) -> Vec<(String, i64)> {
+        self.eras.iter().map(|era| (era.commit.to_string(), era.since)).collect()
     }
 
     /// Whether a commit begins the history of main.

@@ -63,13 +63,14 @@ impl Cycle {
         (audited.fresh, audited.left_off) = (0, 0);
         audited.findings = audited.rewritten.union(&audited.drifts).cloned().collect();
         let hidden = audited.known(&self.store);
-        let begins = hidden.is_empty();
         let mut auditor = Auditor::new(self, audited)?;
-        auditor.walk(&tips, &hidden, true, progress)?;
-        // Main has taken what no night brought: what was in force when older runs were made is asked again.
-        if !begins && auditor.audited.findings.iter().any(|finding| finding.rule == Rule::MainLine) {
+        let eras = auditor.historian.times();
+        // What was in force when older runs were made is not what it was then.
+        if !auditor.audited.goes_on_by(&eras) {
             return self.audit(true, progress);
         }
+        auditor.audited.eras = eras;
+        auditor.walk(&tips, &hidden, true, progress)?;
         auditor.decisions(true)?;
         auditor.doubles(&tips)?;
         auditor.settle(&tips)?;
@@ -301,7 +302,7 @@ impl<'c> Auditor<'c> {
             }
         }
         for id in wanted {
-            let faults = self.historian.landing(id, tip)?;
+            let faults = self.historian.landing(id)?;
             self.take(id, faults)?;
         }
         Ok(())
@@ -315,7 +316,7 @@ impl<'c> Auditor<'c> {
                 self.audited.add(Finding::new(Rule::Unreadable, id, error.to_string()));
                 self.audited.suspect(id);
                 if self.is_new {
-                    self.audited.passed(id, &[]);
+                    self.audited.passed(id, &[], 0);
                 }
                 return Ok(());
             }
@@ -340,7 +341,7 @@ impl<'c> Auditor<'c> {
             self.audited.add(if finding.run.is_empty() { finding.of_run(&run) } else { finding });
         }
         if self.is_new {
-            self.audited.passed(id, &commit.parents);
+            self.audited.passed(id, &commit.parents, commit.committed);
         }
         Ok(())
     }

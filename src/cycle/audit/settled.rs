@@ -9,7 +9,7 @@ use crate::cycle::{Cycle, CycleError};
 use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::review::{ReviewRecord, Verdict};
-use crate::store::{Commit, CommitId, Store, Tips, is_agents_address};
+use crate::store::{Commit, CommitId, FileChange, Store, Tips, is_agents_address};
 
 impl Cycle {
     /// The commits that people accepted by decisions of the audit, as far as their own commits made these decisions.
@@ -89,30 +89,135 @@ impl Auditor<'_> {
                 }
             }
         }
-        let named: BTreeSet<&str> =
-            open.iter().filter(|finding| is_undone_by_its_tree(finding)).map(|f| f.commit.as_str()).collect();
-        let mut by_commit: BTreeMap<String, Settled> = BTreeMap::new();
-        if !named.is_empty() {
-            for commit in self.all_commits(tips)? {
-                let Some((_, rest)) = commit.message.split_once(SAYS) else { continue };
-                let Some(id) = rest.get(..40).filter(|id| named.contains(id)) else { continue };
-                if commit.agents_hand().is_none()
-                    && !wrong.contains(commit.id.to_string().as_str())
-                    && takes_back(store, &commit, id)?
-                {
-                    by_commit
-                        .insert(id.to_owned(), settled_by(&commit, format!("taken back by the commit {}", commit.id)));
-                }
-            }
-        }
+        let undone = Undone::of(self, tips, &open)?;
         for finding in &open {
-            let of_commit = by_commit.get(&finding.commit).filter(|_| is_undone_by_its_tree(finding)).cloned();
-            if let Some(settled) = by_run.remove(&finding.id()).or(of_commit) {
+            let settled = match by_run.remove(&finding.id()) {
+                None => undone.settled(finding)?,
+                by_run => by_run,
+            };
+            if let Some(settled) = settled {
                 self.audited.settled.insert(finding.id(), settled);
             }
         }
         Ok(())
     }
+}
+
+/// Commits that say that they revert others.
+struct Undone<'c> {
+    store: &'c Store,
+    tips: &'c Tips,
+    /// By the commit that they name.
+    reverts: BTreeMap<String, Vec<Commit>>,
+    /// Commits with something wrong, but for what is written once and no longer as it was.
+    wrong: BTreeSet<String>,
+}
+
+impl<'c> Undone<'c> {
+    fn of(auditor: &Auditor<'c>, tips: &'c Tips, open: &[Finding]) -> Result<Self, CycleError> {
+        let mut reverts: BTreeMap<String, Vec<Commit>> = BTreeMap::new();
+        if open.iter().any(is_undone_by_its_tree) {
+            for commit in auditor.all_commits(tips)? {
+                if let Some(named) = named_by(&commit) {
+                    reverts.entry(named.to_owned()).or_default().push(commit);
+                }
+            }
+        }
+        let wrong = open.iter().filter(|finding| finding.rule != Rule::WrittenOnce);
+        let wrong = wrong.map(|finding| finding.commit.clone()).collect();
+        Ok(Self { store: &auditor.cycle.store, tips, reverts, wrong })
+    }
+
+    /// Who took back all that a finding is about; or whose commit the finding is, if it gives back what was written once.
+    fn settled(&self, finding: &Finding) -> Result<Option<Settled>, CycleError> {
+        if !is_undone_by_its_tree(finding) {
+            return Ok(None);
+        }
+        let Some(commit) = CommitId::parse(&finding.commit).ok().and_then(|id| self.store.commit(id).ok()) else {
+            return Ok(None);
+        };
+        if let Some(by) = self.taken_back(&commit)? {
+            return Ok(Some(settled_by(by, format!("taken back by the commit {}", by.id))));
+        }
+        let named = named_by(&commit).filter(|_| finding.rule == Rule::WrittenOnce);
+        let named = named.and_then(|id| self.store.commit(CommitId::parse(id).ok()?).ok());
+        match named {
+            Some(named)
+                if self.taken_back(&named)?.is_some_and(|by| by.id == commit.id)
+                    && self.changes(&named)?.iter().any(|change| change.path == finding.path) =>
+            {
+                Ok(Some(settled_by(&commit, format!("gives back what the commit {} changed", named.id))))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The commit that took another one back on each branch of ours that has it, and that was not taken back itself.
+    fn taken_back(&self, named: &Commit) -> Result<Option<&Commit>, CycleError> {
+        // A run that landed by a merge is also taken back by what names its own commit.
+        let own = named.parents.get(1).map(ToString::to_string);
+        let names = std::iter::once(named.id.to_string()).chain(own);
+        for by in names.filter_map(|id| self.reverts.get(&id)).flatten() {
+            let is_good = by.agents_hand().is_none() && !self.wrong.contains(&by.id.to_string());
+            if is_good
+                && self.is_on_each_line(named, by)?
+                && takes_back(self.store, by, named)?
+                && self.taken_back(by)?.is_none()
+                && !self.is_in_force(named)?
+            {
+                return Ok(Some(by));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The tips on which something stands until it is taken back there: main, if it was made there; else wake; else the branches that wait.
+    fn lines(&self, named: &Commit) -> Result<Vec<CommitId>, CycleError> {
+        let trunks = [self.store.main(), self.store.wake()].map(|branch| self.tips.get(branch));
+        for tip in trunks.into_iter().flatten() {
+            if self.store.is_ancestor(named.id, *tip)? {
+                return Ok(vec![*tip]);
+            }
+        }
+        let mut lines = Vec::new();
+        for tip in self.tips.values() {
+            if self.store.is_ancestor(named.id, *tip)? {
+                lines.push(*tip);
+            }
+        }
+        Ok(lines)
+    }
+
+    fn changes(&self, named: &Commit) -> Result<Vec<FileChange>, CycleError> {
+        let before = named.parents.first().map(|parent| self.store.tree_of(*parent)).transpose()?;
+        Ok(self.store.diff(before, Some(named.tree), "")?)
+    }
+
+    fn is_on_each_line(&self, named: &Commit, by: &Commit) -> Result<bool, CycleError> {
+        for tip in self.lines(named)? {
+            if !self.store.is_ancestor(by.id, tip)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a file is again as a commit made it.
+    fn is_in_force(&self, named: &Commit) -> Result<bool, CycleError> {
+        for change in self.changes(named)?.iter().filter(|change| change.new.is_some()) {
+            for tip in self.lines(named)? {
+                if self.store.file(self.store.tree_of(tip)?, &change.path)? == change.new {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The commit that one says it reverts.
+fn named_by(commit: &Commit) -> Option<&str> {
+    commit.message.split_once(SAYS)?.1.get(..40)
 }
 
 fn settled_by(commit: &Commit, why: String) -> Settled {
@@ -126,8 +231,7 @@ fn is_undone_by_its_tree(finding: &Finding) -> bool {
 }
 
 /// Whether a commit gives back each file that another one changed, as it was before that one.
-fn takes_back(store: &Store, commit: &Commit, named: &str) -> Result<bool, CycleError> {
-    let Some(named) = CommitId::parse(named).ok().and_then(|id| store.commit(id).ok()) else { return Ok(false) };
+fn takes_back(store: &Store, commit: &Commit, named: &Commit) -> Result<bool, CycleError> {
     let (Some(parent), [before, ..]) = (commit.parents.first(), &named.parents[..]) else { return Ok(false) };
     if !store.is_ancestor(named.id, commit.id)? {
         return Ok(false);

@@ -29,6 +29,10 @@ pub struct Audited {
     reviews: Option<String>,
     /// Commits that were passed, and none of whose children was.
     frontier: BTreeSet<String>,
+    /// Versions of main by which runs were judged, each with the time since which it is in force.
+    pub(super) eras: Vec<(String, i64)>,
+    /// The newest time of a commit that was passed.
+    newest: i64,
     /// Commits that had findings: each audit judges them again, because what a commit is held against goes on.
     suspects: BTreeSet<String>,
     /// The same of decisions.
@@ -79,8 +83,16 @@ impl Audited {
         }
     }
 
-    /// Notes that a commit was audited; its parents were before.
-    pub(super) fn passed(&mut self, id: CommitId, parents: &[CommitId]) {
+    /// Whether versions of main leave all that was passed as it is: those that were known are, and others came into force later, by more than
+    /// clocks may differ.
+    pub(super) fn goes_on_by(&self, eras: &[(String, i64)]) -> bool {
+        let is_later = |(_, since): &(String, i64)| since.saturating_sub(limits::FUTURE_SECONDS) > self.newest;
+        self.frontier.is_empty() || eras.strip_prefix(&self.eras[..]).is_some_and(|others| others.iter().all(is_later))
+    }
+
+    /// Notes that a commit of that time was audited; its parents were before.
+    pub(super) fn passed(&mut self, id: CommitId, parents: &[CommitId], committed: i64) {
+        self.newest = self.newest.max(committed);
         for parent in parents {
             self.frontier.remove(&parent.to_string());
         }

@@ -1,0 +1,141 @@
+//! Findings of `git brain audit` that a later commit settles, or does not; and what an audit that goes on asks again.
+
+use serde_json::{Value, json};
+
+use crate::audit::{agree, audit, lived, named, scribes, upon};
+use crate::machines::World;
+use crate::sandbox::{adjust, create};
+
+const AGENT: [(&str, &str); 1] = [("GIT_AUTHOR_EMAIL", "memory@git-brain.invalid")];
+
+/// The commit that `git revert` of the tip of a branch would make, upon that tip.
+fn reverted(world: &World, tip: &str) -> String {
+    let message = format!("Revert \"x\"\n\nThis reverts commit {tip}.\n");
+    world.commit("a", &format!("{tip}^"), &[tip], &[], &message, &[])
+}
+
+fn moved(world: &World, branch: &str, tip: &str) {
+    world.git("a", &["update-ref", &format!("refs/heads/{branch}"), tip]);
+}
+
+/// A commit in an agent's name that makes a connection heavier.
+fn heavier(world: &World) -> String {
+    let path = world.path_of("a", "wake", "/tea.json");
+    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("3100", "60000");
+    upon(world, "wake", &[(&path, Some(&heavier))], "tidy", &AGENT)
+}
+
+fn is_settled(report: &Value, commit: &str) -> bool {
+    let mut findings = report["findings"].as_array().unwrap().iter().filter(|finding| finding["commit"] == commit);
+    findings.all(|finding| finding["settled"].is_object())
+}
+
+#[test]
+fn revert_settles_only_where_the_commit_stands_and_only_while_it_is_in_force() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let wrong = heavier(&world);
+    agree(&world, 3);
+    let back = reverted(&world, &wrong);
+    // On a branch beside wake nothing was given back.
+    moved(&world, "agents/x", &back);
+    agree(&world, 3);
+    moved(&world, "wake", &back);
+    assert!(is_settled(&agree(&world, 0), &wrong));
+    // A revert of the revert brings the change back.
+    moved(&world, "wake", &reverted(&world, &back));
+    agree(&world, 3);
+    moved(&world, "wake", &reverted(&world, &world.tip("a", "wake")));
+    assert!(is_settled(&agree(&world, 0), &wrong));
+    // The same of settings on main.
+    let settings = world.git("a", &["show", "main:brain.toml"]) + "\n# gentler\n";
+    let policy = upon(&world, "main", &[("brain.toml", Some(&settings))], "settings", &AGENT);
+    agree(&world, 3);
+    moved(&world, "main", &reverted(&world, &policy));
+    agree(&world, 0);
+    moved(&world, "main", &reverted(&world, &world.tip("a", "main")));
+    assert!(named(&agree(&world, 3), &policy, "policy-by-agent"));
+}
+
+#[test]
+fn record_that_was_edited_and_given_back_is_settled_with_the_commit_that_gave_it_back() {
+    let world = lived();
+    let record = world.path_of("a", "wake", "-bootstrap.json");
+    let other = world.git("a", &["show", &format!("wake:{record}")]).replacen("reflex:", "reflex: ", 1) + "\n";
+    let wrong = upon(&world, "wake", &[(&record, Some(&other))], "notes", &[]);
+    assert!(named(&agree(&world, 3), &wrong, "written-once"));
+    let back = reverted(&world, &wrong);
+    moved(&world, "wake", &back);
+    let report = agree(&world, 0);
+    assert!(named(&report, &back, "written-once") && is_settled(&report, &wrong), "{report}");
+    // A revert that changes another record as well settles nothing.
+    let runs = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/runs"]);
+    let beside = runs.lines().find(|path| **path != *record).unwrap().to_owned();
+    let text = world.git("a", &["show", &format!("wake:{beside}")]).replacen("\"at\"", " \"at\"", 1) + "\n";
+    let message = format!("Revert \"x\"\n\nThis reverts commit {wrong}.\n");
+    let more = world.commit("a", &format!("{wrong}^"), &[&wrong], &[(&beside, Some(&text))], &message, &[]);
+    moved(&world, "wake", &more);
+    agree(&world, 3);
+}
+
+#[test]
+fn run_that_landed_unapproved_is_told_also_once_it_was_taken_back() {
+    let rules =
+        "[review]\nreviewers = [\"ann@example.invalid\"]\n\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
+    let world = crate::review_second::world(World::new(), rules);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("plate")]));
+    let (wake, run) = (world.tip("a", "wake"), world.tip("a", &branch));
+    let landed = world.commit("a", &run, &[&wake, &run], &[], "merge", &[]);
+    moved(&world, "wake", &landed);
+    assert!(named(&agree(&world, 3), &landed, "unapproved"));
+    let message = format!("Revert \"merge\"\n\nThis reverts commit {landed}, reversing\nchanges made to {wake}.\n");
+    moved(&world, "wake", &world.commit("a", &wake, &[&landed], &[], &message, &[]));
+    let report = agree(&world, 0);
+    assert!(named(&report, &landed, "unapproved") && is_settled(&report, &landed), "{report}");
+}
+
+#[test]
+fn commit_of_which_git_reads_another_author_is_named() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let honest = heavier(&world);
+    let header = world.git("a", &["cat-file", "commit", &honest]) + "\n";
+    let author = header.lines().find(|line| line.starts_with("author ")).unwrap().to_owned();
+    let (by, when) = author.rsplit_once("> ").unwrap();
+    let atta = format!("author Atta <atta@example.org> {when}");
+    for lines in [
+        format!("{atta}\n{author}"),
+        format!("{by}> Atta <atta@example.org> {when}"),
+        author.replace("invalid>", "invalid\t>"),
+    ] {
+        let path = world.sandbox.file("commit", &header.replace(&author, &lines));
+        let made = world.git("a", &["hash-object", "-t", "commit", "-w", "--literally", &path]);
+        moved(&world, "wake", &made);
+        let report = agree(&world, 3);
+        assert!(report["findings"].as_array().unwrap().iter().any(|one| one["commit"] == *made), "{lines}: {report}");
+        moved(&world, "wake", &format!("{honest}^"));
+        world.try_brain("a", &["audit", "--all"]);
+    }
+}
+
+#[test]
+fn audit_that_goes_on_asks_again_what_a_late_change_of_agents_allows_and_nothing_after_a_settled_one() {
+    let world = lived();
+    let main = world.tip("a", "main");
+    // Another machine takes the agent away; this one has not got it, and goes on.
+    let dates = [("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z"), ("GIT_AUTHOR_DATE", "2020-01-01T00:00:00Z")];
+    let away = world.commit("a", &main, &[&main], &[("agents/scribe.json", None)], "no scribe", &dates);
+    scribes(&world, json!([create("plate")]));
+    audit(&world, &[], 0);
+    moved(&world, "main", &away);
+    assert!(agree(&world, 0)["counts"]["old-authority"].as_u64().unwrap() > 0);
+    moved(&world, "main", &main);
+    // A finding on main does not make each later audit a whole one.
+    world.try_brain("a", &["audit", "--all"]);
+    let settings = world.git("a", &["show", "main:brain.toml"]) + "\n# gentler\n";
+    upon(&world, "main", &[("brain.toml", Some(&settings))], "settings", &AGENT);
+    audit(&world, &[], 3);
+    world.brain("a", &["feed", "Clara moved to the lake"]);
+    let report = audit(&world, &[], 3);
+    assert!(report["new_commits"].as_u64().unwrap() < 6, "{report}");
+}
