@@ -222,6 +222,8 @@ fn key_is_on_disk_before_the_first_ciphertext() {
     assert_eq!(sandbox.tip("wake"), tip);
     let list = sandbox.json(&["subject", "list"]);
     assert_eq!((&list["stray_keys"], &list["subjects"]), (&json!(1), &json!([])), "{list}");
+    let stray = keys(&sandbox).remove(0).0.file_stem().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(sandbox.json(&["subject", "forget", &stray])["destroyed"], 1);
     sandbox.json(&["subject", "add", NAME]);
     sandbox.json(&["feed", "--subject", NAME, "the guest cannot eat marzipan"]);
     assert_eq!(recalled(&sandbox.json(&["recall", "--sealed", "marzipan"])).len(), 1);

@@ -259,8 +259,16 @@ impl Brain {
     pub fn forget_subjects(&self, names: &[String], dry_run: bool) -> Result<SubjectReport, BrainError> {
         let mut notes = if dry_run { Vec::new() } else { self.end_forgotten_keys()? };
         let held = self.cycle.held(self.wake_tree()?)?;
+        let keys = self.cycle.subject_keys()?;
+        let here = keys.ids()?;
         let mut chosen: BTreeSet<SubjectId> = BTreeSet::new();
         for name in names {
+            // A key without a card, whose commit was cut off or taken back.
+            let stray = SubjectId::parse(name).ok().filter(|id| here.contains(id) && !held.subjects.contains_key(id));
+            if let Some(id) = stray {
+                chosen.insert(id);
+                continue;
+            }
             let subject = one_named(name, &held)?;
             match subject.is_forgotten {
                 true => notes.push(format!("{} was forgotten already", subject.id)),
@@ -271,7 +279,6 @@ impl Brain {
         }
         let subjects: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         let mut report = SubjectReport { subjects, notes, dry_run, ..Default::default() };
-        let keys = self.cycle.subject_keys()?;
         let chosen: Vec<SubjectId> = chosen.into_iter().collect();
         report.merged = true;
         for part in chosen.chunks(limits::SEALED_AT_ONCE).filter(|_| !dry_run) {

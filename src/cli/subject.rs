@@ -80,7 +80,10 @@ fn listed(list: &SubjectList) -> String {
     text.extend(list.damaged.iter().map(|damage| format!("error: {damage}\n")));
     if list.stray_keys > 0 {
         let keys = plural(list.stray_keys, "key opens", "keys open");
-        text += &format!("{keys} no card of this brain, in {}\n", safe_line(&list.folder));
+        text += &format!(
+            "{keys} no card of this brain, in {}: `git brain subject forget ID` destroys one\n",
+            safe_line(&list.folder)
+        );
     }
     text + &noted(&list.notes)
 }
