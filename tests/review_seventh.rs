@@ -344,3 +344,20 @@ fn sleep_that_waits_brings_nothing_that_gave_way_since() {
         assert!(!world.brain("b", &["recall", "lock keeper"]).contains(LOCK));
     }
 }
+
+#[test]
+fn nobody_decides_where_git_names_no_committer() {
+    let world = two("");
+    let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+    let before = world.refs("a");
+    for args in [&["approve", &run][..], &["reject", &run], &["approve", "--origin", "web:x.example"]] {
+        let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), args);
+        for variable in ["GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"] {
+            command.env_remove(variable);
+        }
+        let answer = command.current_dir(world.dir("a")).output().unwrap();
+        let said = String::from_utf8_lossy(&answer.stderr);
+        assert!(answer.status.code() == Some(3) && said.contains("git names no committer"), "{args:?}: {said}");
+    }
+    assert_eq!(world.refs("a"), before);
+}

@@ -10,7 +10,7 @@ use crate::model::plural;
 use crate::review::kept_out::digest;
 use crate::review::page::visible;
 use crate::review::{Remark, ReviewRecord};
-use crate::store::{LockName, is_agents_address};
+use crate::store::{LockName, is_agents_address, is_unnamed};
 
 /// What is said of a decision: a reason or that its words are forgotten, or both.
 #[derive(Clone, Debug, Default)]
@@ -75,13 +75,7 @@ impl Brain {
     /// The same, by whoever has the lock of decisions.
     pub(super) fn remark_alone(&self, request: &RemarkRequest) -> Result<RemarkReport, BrainError> {
         let review = self.decision_named(&request.run)?;
-        let (name, address) = self.cycle.store.user();
-        if is_agents_address(&address) {
-            return Err(BrainError::Refused {
-                message: format!("{address} is an agent's address, and agents review nothing"),
-                hint: Some("`git config user.email` names the person who decides".to_owned()),
-            });
-        }
+        let (name, address) = self.deciding_person()?;
         let why = request.why.as_deref().unwrap_or_default();
         let why = visible(&self.cycle.shared.secrets.redact(why.trim()));
         if why.len() > limits::CONCEPT_BYTES {
@@ -179,6 +173,25 @@ impl Brain {
             forgotten: taken_back,
             notes,
             dry_run: request.dry_run,
+        })
+    }
+
+    /// Name and address of the person who decides here: an agent decides nothing, and neither does a committer whom git cannot name.
+    pub(super) fn deciding_person(&self) -> Result<(String, String), BrainError> {
+        let (name, address) = self.cycle.store.user();
+        let why = if is_unnamed(&address) {
+            "git names no committer here, and a decision is a person's".to_owned()
+        } else if is_agents_address(&address) {
+            format!("{address} is an agent's address, and agents review nothing")
+        } else {
+            return Ok((name, address));
+        };
+        Err(BrainError::Refused {
+            message: why,
+            hint: Some(
+                "`git config user.name NAME` and `git config user.email ADDRESS` name the person who decides"
+                    .to_owned(),
+            ),
         })
     }
 

@@ -283,7 +283,7 @@ impl Brain {
         runs: Vec<RunId>,
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
-        let (review, (_, address)) = (self.cycle.review_of_main()?, self.cycle.store.user());
+        let (review, (_, address)) = (self.cycle.review_of_main()?, self.deciding_person()?);
         if !review.reviewers.is_empty() && !review.reviewers.contains(&address) {
             return Err(BrainError::Refused {
                 message: format!("{address} may not approve what is not trusted: {} may", review.reviewers.join(", ")),

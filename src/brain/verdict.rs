@@ -17,7 +17,7 @@ use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::page::visible;
 use crate::review::{REASON, Resolution, ReviewRecord, Said, Take, Verdict};
-use crate::store::{LockName, is_agents_address};
+use crate::store::LockName;
 
 /// Fewest characters that name a commit.
 const SHORTEST: usize = 7;
@@ -367,13 +367,7 @@ impl Brain {
 
     /// Who decides here, if that is a person who may. Whoever writes down a decision that was made elsewhere need not be one.
     pub(super) fn reviewer(&self, waiting: &WaitingRun, on_behalf: Option<&str>) -> Result<String, BrainError> {
-        let (_, address) = self.cycle.store.user();
-        if is_agents_address(&address) {
-            return Err(BrainError::Refused {
-                message: format!("{address} is an agent's address, and agents review nothing"),
-                hint: Some("`git config user.email` names the person who decides".to_owned()),
-            });
-        }
+        let (_, address) = self.deciding_person()?;
         let review = self.cycle.review_of_main()?;
         let may = review.reviewers_of(self.cycle.rule_of(waiting)?.as_deref());
         if on_behalf.is_some() && !review.bots.contains(&address) {

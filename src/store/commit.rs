@@ -137,6 +137,11 @@ pub fn is_agents_address(address: &str) -> bool {
     address != FALLBACK_EMAIL && address.to_ascii_lowercase().trim_end_matches('.').ends_with(AGENT_DOMAIN)
 }
 
+/// Whether an address is the one of commits for which git names no committer.
+pub fn is_unnamed(address: &str) -> bool {
+    address == FALLBACK_EMAIL
+}
+
 impl CommitSpec {
     pub(super) fn encode(&self, user: &(String, String)) -> Result<Vec<u8>, StoreError> {
         let (author, email) = match &self.author {
