@@ -56,7 +56,7 @@ impl Brain {
         };
         let forget = forget || is_strange(&record.origin) || is_about_a_secret(&review.why);
         let ops = lands.map(|document| document.ops.clone()).unwrap_or_default();
-        let lands = kept_out(Verdict::Reject, &[], &RunRecord { ops, ..record.clone() }, &words_of);
+        let lands = kept_out(Verdict::Reject, &[], &RunRecord { ops, ..record.clone() }, words_of);
         let stays_out = |said: &String| !lands.iter().any(|landed| clip(landed) == clip(said));
         for said in kept_out(review.verdict, &review.kept, record, words_of).into_iter().filter(stays_out) {
             // A secret of this machine's variables never came into a record here.
