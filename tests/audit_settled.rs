@@ -125,6 +125,8 @@ fn audit_that_goes_on_asks_again_what_a_late_change_of_agents_allows_and_nothing
     // Another machine takes the agent away; this one has not got it, and goes on.
     let dates = [("GIT_COMMITTER_DATE", "2020-01-01T00:00:00Z"), ("GIT_AUTHOR_DATE", "2020-01-01T00:00:00Z")];
     let away = world.commit("a", &main, &[&main], &[("agents/scribe.json", None)], "no scribe", &dates);
+    // Of one second nobody can tell which definition was in force.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
     scribes(&world, json!([create("plate")]));
     audit(&world, &[], 0);
     moved(&world, "main", &away);
