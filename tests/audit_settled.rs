@@ -108,7 +108,7 @@ fn commit_of_which_git_reads_another_author_is_named() {
         format!("{by}> Atta <atta@example.org> {when}"),
         author.replace("invalid>", "invalid\t>"),
     ] {
-        let path = world.sandbox.file("commit", &header.replace(&author, &lines));
+        let path = world.sandbox.file("commit", header.replace(&author, &lines));
         let made = world.git("a", &["hash-object", "-t", "commit", "-w", "--literally", &path]);
         moved(&world, "wake", &made);
         let report = agree(&world, 3);

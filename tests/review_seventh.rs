@@ -242,7 +242,7 @@ fn statement_that_lands_by_an_edit_word_for_word_is_not_kept_out() {
     let world = two("");
     let run = waiting(&world, json!([belief("lock", LOCK), belief("tug", "The tug is called Merel.")]));
     let edited = json!({"ops": [belief("lock-keeper", LOCK), belief("tug", "The tug is called Zeeland.")]});
-    let file = world.sandbox.file("edited.json", &edited.to_string());
+    let file = world.sandbox.file("edited.json", edited.to_string());
     let decided = world.json("a", &["approve", &run, "--document", &file, "--why", "another name"]);
     assert_eq!(decided["told"], json!(["The tug is called Merel."]), "{decided:#}");
     sync(&world, &["a", "b"]);
