@@ -285,3 +285,25 @@ fn the_sample_of_allowed_signers_names_every_agent_of_a_new_brain() {
         );
     }
 }
+
+/// Signatures are chance, and chance spells every token some day: what is looked at for secrets is what was signed.
+#[test]
+fn a_signature_that_spells_a_token_is_no_secret() {
+    let sandbox = Sandbox::new();
+    let token = format!("ATBB{}", "aB3dE5gH7jK9mN1p".repeat(2));
+    let script = format!(
+        "#!/bin/sh\ncat >/dev/null\nprintf -- '-----BEGIN SSH SIGNATURE-----\\n{token}\\n-----END SSH SIGNATURE-----\\n'\n"
+    );
+    let tool = sandbox.file("bin/ssh-keygen", script);
+    std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    sandbox.git(&["config", "brain.sign", "true"]);
+    sandbox.git(&["config", "brain.signingKey", &sandbox.file("key", "no key")]);
+    let path = format!("{}:{}", sandbox.path("bin"), std::env::var("PATH").unwrap());
+    let sandbox = sandbox.with("PATH", &path);
+    sandbox.brain(&["feed", "--no-run", "tea in the morning"]).exits(0);
+    assert!(sandbox.git(&["cat-file", "commit", "wake"]).contains(&token));
+    // What is signed is still looked at: a token in a text is redacted where it comes in.
+    sandbox.brain(&["feed", "--no-run", &format!("the token is {token}")]).exits(0);
+    assert_eq!(sandbox.git(&["grep", "-c", "the token is", "wake"]).lines().count(), 1);
+    assert!(!sandbox.git(&["grep", "-h", "the token is", "wake"]).contains(&token));
+}
