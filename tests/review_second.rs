@@ -478,6 +478,12 @@ fn nothing_else_lands_by_an_approval() {
     let tip = world.tip("a", "wake");
     let by_hand = world.commit("a", &tip, &[&tip], &[(&file, Some(&approved))], "tidy", &eve);
     refused(&world, "an origin by hand", &by_hand, "wake", "approves what is not trusted");
+    // Nor does it help to say nothing of where it comes from.
+    let unmarked: String =
+        neuron.lines().filter(|line| !line.contains("web:x.example")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(neuron, unmarked);
+    let by_hand = world.commit("a", &tip, &[&tip], &[(&file, Some(&unmarked))], "tidy", &eve);
+    refused(&world, "an origin that is gone", &by_hand, "wake", "approves what is not trusted");
 }
 
 /// A decision that was taken back before it was carried out lets nothing in, where the gate knows so.

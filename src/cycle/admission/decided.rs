@@ -98,11 +98,17 @@ impl Judge<'_> {
 
     /// Refuses an approval of an origin, by anybody but the reviewers of main: it lets what they have seen once into what everybody believes.
     pub(super) fn approves(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
-        let approves = |(before, after): &(Origin, Origin)| is_approved(after) && !is_approved(before);
-        if record.approves.is_empty() && !record.effects.iter().filter_map(|e| e.origin.as_ref()).any(approves) {
+        let mut moved = record.effects.iter().filter_map(|effect| effect.origin.as_ref()).peekable();
+        if record.approves.is_empty() && moved.peek().is_none() {
             return Ok(());
         }
-        self.may_approve(commit, path)
+        let here = self.settings_of_main()?;
+        if !record.approves.is_empty()
+            || moved.any(|(before, after)| lets_in(&here, std::slice::from_ref(before), after))
+        {
+            self.may_approve(commit, path)?;
+        }
+        Ok(())
     }
 
     /// The same of neurons that a person's commit writes by hand; of a merge, beside what the other parent has too.
@@ -113,26 +119,36 @@ impl Judge<'_> {
         other: Option<TreeId>,
     ) -> Result<(), CycleError> {
         let store = &self.cycle.store;
+        let mut here = None;
         for change in changes {
             let (Place::Neuron(_), Some(new)) = (Place::of(&change.path), change.new) else { continue };
             let origin = |file: File| -> Result<Option<Origin>, CycleError> {
                 Ok(Neuron::decode(&store.blob(file.blob)?, &change.path).ok().map(|neuron| neuron.origin))
             };
             let there = other.map(|tree| store.file(tree, &change.path)).transpose()?.flatten();
-            let approved = |file| Ok::<_, CycleError>(origin(file)?.is_some_and(|origin| is_approved(&origin)));
-            let mut before = false;
+            let mut before = Vec::new();
             for file in change.old.into_iter().chain(there) {
-                before |= approved(file)?;
+                before.extend(origin(file)?);
             }
-            if !before && approved(new)? {
+            let Some(after) = origin(new)?.filter(|after| !before.contains(after)) else { continue };
+            let settings = match &mut here {
+                Some(known) => known,
+                none => none.insert(self.settings_of_main()?),
+            };
+            if lets_in(settings, &before, &after) {
                 return self.may_approve(commit, &change.path);
             }
         }
         Ok(())
     }
 
+    /// The settings of main, or the defaults.
+    fn settings_of_main(&self) -> Result<Settings, CycleError> {
+        Ok(self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default())
+    }
+
     fn may_approve(&mut self, commit: &Commit, path: &str) -> Result<(), CycleError> {
-        let settings = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
+        let settings = self.settings_of_main()?;
         let may = &settings.review.reviewers;
         let from = commit.parents.first().copied().unwrap_or(commit.id);
         let lets = |settings: &Settings| {
@@ -174,4 +190,11 @@ fn about(trigger: &str) -> Option<&str> {
 
 fn is_approved(origin: &Origin) -> bool {
     origin.classes().any(|class| class == "approved")
+}
+
+/// Whether a change of where a neuron comes from lets in what is not trusted: none of the origins before was approved, or all of them were not trusted.
+fn lets_in(settings: &Settings, before: &[Origin], after: &Origin) -> bool {
+    let is_tainted = |origin: &Origin| settings.origins.is_tainted(origin);
+    is_approved(after) && !before.iter().any(is_approved)
+        || !before.is_empty() && before.iter().all(is_tainted) && !is_tainted(after)
 }
