@@ -670,11 +670,12 @@ def whole(world, f, changes, honest):
     before, unsure = world.files(world.commits[f.parents[0]].tree), False
     made = world.diff(world.files(world.commits[honest.parents[0]].tree), world.files(honest.tree))
     for path, (old, new) in made.items():
-        if not path.startswith("network/") or path.startswith("network/stimuli/queue/") or f.files.get(path) == new:
+        known = before.get(path) in (old, new)
+        if not path.startswith("network/") or path.startswith("network/stimuli/queue/") or f.files.get(path) == new and known:
             continue
         # Another run that comes beside it may have changed the same.
         beside = sum(1 for one, (was, _) in changes.items() if not was and RECORD.fullmatch(one)) > 1
-        if before.get(path) in (old, new) and not beside:
+        if known and not beside:
             return "a run without what it made"
         unsure = True
     return UNSURE if unsure else None
