@@ -47,11 +47,7 @@ impl Brain {
             let landed = review.lands.as_ref().unwrap_or(&review.run);
             let Some(record) = network.record(landed)? else { continue };
             for effect in &record.effects {
-                let said = match (&effect.created, &effect.concept) {
-                    (Some(made), _) => made.concept.as_str(),
-                    (None, Some((_, now))) => now.value.as_str(),
-                    (None, None) => continue,
-                };
+                let Some(said) = effect.said() else { continue };
                 let Some(neuron) = effect.id().map(|id| network.shared(id)).transpose()?.flatten() else { continue };
                 let shown = self.shown(&neuron).filter(|one| one.text == said);
                 found.extend(

@@ -122,7 +122,8 @@ pub struct ForestReport {
     /// The hash of what the goal's own gates see today; absent where the brain's are asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// What does not count, because two cycles that did not know of each other say otherwise of it: the next cycle that proposes it measures it again.
+    /// Candidates that do not count, because two cycles that did not know of each other say otherwise of them: the next cycle that proposes one measures
+    /// it again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contested: Vec<Contest>,
     /// The fates of fruit that lands, by key: several where several machines made the same. Of an earlier commit nothing is told.

@@ -9,7 +9,6 @@ use crate::cycle::knowledge::name_statements;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
-use crate::cycle::signed::KEY_HINT;
 use crate::cycle::{HUMAN, Inflow, RunBounds, RunSummary, Turned, quoted};
 use crate::delta::{Applied, Document, DocumentError};
 use crate::limits;
@@ -338,13 +337,8 @@ impl Brain {
             return Ok(answer);
         }
         // On a branch it would wait for the day on which its key counts, and land then without a word.
-        if run.is_a_persons()
-            && let Some(why) = store.refused_key()?
-        {
-            return Err(BrainError::Refused {
-                message: format!("nothing was recorded, since no machine would take it: {why}"),
-                hint: Some(KEY_HINT.to_owned()),
-            });
+        if run.is_a_persons() {
+            self.cycle.refuse_key()?;
         }
         let committed = draft.commit_unpublished(applied, store, shared)?;
         let landed = self.cycle.land(&committed)?;

@@ -12,7 +12,7 @@ use crate::review::{ReviewRecord, Verdict};
 /// Decisions that are looked through.
 const DECISIONS: usize = 100;
 
-/// What decisions let in and wake still says.
+/// The statements that decisions let in and wake still says.
 #[derive(Debug, Default)]
 pub struct LetIn {
     /// By statement, the decision or the run that takes a rejection back, and the decision in words.
@@ -36,11 +36,7 @@ impl Cycle {
             let Some(record) = network.record(landed)? else { continue };
             let mut said_by_it = Vec::new();
             for effect in &record.effects {
-                let said = match (&effect.created, &effect.concept) {
-                    (Some(made), _) => made.concept.as_str(),
-                    (None, Some((_, now))) => now.value.as_str(),
-                    (None, None) => continue,
-                };
+                let Some(said) = effect.said() else { continue };
                 let Some(neuron) = effect.id().map(|id| network.shared(id)).transpose()?.flatten() else { continue };
                 if neuron.is_archived() || neuron.concept != said {
                     continue;

@@ -7,9 +7,6 @@ use super::trailers::{SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use crate::model::ids::RunId;
 use crate::store::{CONFIG_SINCE, Commit, CommitId, Signature, Store, StoreError};
 
-/// The hint for a person whose key does not count.
-pub const KEY_HINT: &str = "`git config brain.signingKey` names the key, `git config user.email` whose it is";
-
 /// Why the commits that lead to `tip` and not to one of `known` may not come in; nothing, if they may, or if signatures are
 /// not required here. One sentence a commit, oldest first.
 ///

@@ -93,7 +93,7 @@ impl Cycle {
         Ok(forgotten)
     }
 
-    /// What is wrong with commits that brought tombstones, as sync sees it; `None`: one of them is good.
+    /// The first fault of commits that brought tombstones, as sync sees it; `None`: one of them is good.
     pub(super) fn fault_of_tombstones(&self, brought: &[CommitId]) -> Result<Option<String>, CycleError> {
         let mut first = None;
         for id in brought {

@@ -55,12 +55,22 @@ impl Cycle {
         if store.requires_signatures()?
             && let Some(why) = signed::unsigned_commit(store, &store.commit(commit)?)?
         {
-            return Err(CycleError::Refused {
-                message: format!("nothing was recorded, since no machine would take it: the commit of it {why}"),
-                hint: Some(signed::KEY_HINT.to_owned()),
-            });
+            return Err(unrecorded(&format!("the commit of it {why}")));
         }
         Ok(())
+    }
+
+    /// Refuses a person whose key would not be taken, before anything is made with it.
+    pub fn refuse_key(&self) -> Result<(), CycleError> {
+        self.store.refused_key()?.map_or(Ok(()), |why| Err(unrecorded(&why)))
+    }
+}
+
+/// The refusal of what no machine would take.
+fn unrecorded(why: &str) -> CycleError {
+    CycleError::Refused {
+        message: format!("nothing was recorded, since no machine would take it: {why}"),
+        hint: Some("`git config brain.signingKey` names the key, `git config user.email` whose it is".to_owned()),
     }
 }
 

@@ -78,7 +78,7 @@ pub fn newest(cycles: &[(RunId, CycleRecord)]) -> Vec<RunId> {
 }
 
 /// Puts cycles into an order in which each comes after those that it knew, and takes out the results that do not count. Returns what is contested.
-/// What nobody had answered before, what gave no answer, and newness, which follows from other fruit, contradict nothing.
+/// Answers that nobody had given before, gates without one, and newness, which follows from other fruit, contradict nothing.
 pub fn settle(cycles: &mut [(RunId, CycleRecord)]) -> Vec<Contest> {
     let known = Known::of(cycles);
     cycles.sort_by(|(a, _), (b, _)| (known.count(a), a).cmp(&(known.count(b), b)));

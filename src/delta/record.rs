@@ -277,6 +277,12 @@ pub struct WeightEffect {
 }
 
 impl Effect {
+    /// The words that the run gave the neuron; `None`: it left those that were there.
+    pub fn said(&self) -> Option<&str> {
+        let reworded = || self.concept.as_ref().map(|(_, now)| now.value.as_str());
+        self.created.as_ref().map(|made| made.concept.as_str()).or_else(reworded)
+    }
+
     /// The difference between a neuron before a run (`None`: it did not exist) and after it.
     pub fn between(before: Option<&Neuron>, after: &Neuron) -> Self {
         let mut effect = Self { neuron: Some(after.id.clone()), ..Self::default() };

@@ -85,7 +85,7 @@ impl Judge<'_> {
         if by == commit.email && by == review.address() {
             return Ok(());
         }
-        let here = self.main.map(|main| self.settings_of(main)).transpose()?.flatten().unwrap_or_default();
+        let here = self.settings_of_main()?;
         let from = commit.parents.first().copied().unwrap_or(commit.id);
         let settings = self.settings_since(from, &here)?;
         if by != commit.email || !settings.iter().any(|settings| lets_forget(&settings.review, &by)) {

@@ -128,7 +128,7 @@ impl<'c> Undone<'c> {
         Ok(Self { store: &auditor.cycle.store, tips, reverts, wrong })
     }
 
-    /// Who took back all that a finding is about; or whose commit the finding is, if it gives back what was written once.
+    /// The commit that took back all that a finding is about; or that of the finding, if it gives back what was written once.
     fn settled(&self, finding: &Finding) -> Result<Option<Settled>, CycleError> {
         if !is_undone_by_its_tree(finding) {
             return Ok(None);

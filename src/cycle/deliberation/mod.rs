@@ -105,7 +105,7 @@ impl Cycle {
         Ok(found)
     }
 
-    /// What cycles have left by the gates of main as they are here, or, of the past, by those of its last cycle; and what is contested.
+    /// The forest that cycles have left by the gates of main as they are here, or, of the past, by those of its last cycle; and what is contested.
     pub fn forest_after(
         &self,
         cycles: &mut [(RunId, CycleRecord)],
