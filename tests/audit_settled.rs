@@ -78,8 +78,8 @@ fn record_that_was_edited_and_given_back_is_settled_with_the_commit_that_gave_it
     agree(&world, 3);
 }
 
-#[test]
-fn run_that_landed_unapproved_is_told_also_once_it_was_taken_back() {
+/// A run that had to wait and was merged by plain git, with the merge.
+fn landed_unapproved() -> (World, String, String) {
     let rules =
         "[review]\nreviewers = [\"ann@example.invalid\"]\n\n[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\n";
     let world = crate::review_second::world(World::new(), rules);
@@ -88,6 +88,21 @@ fn run_that_landed_unapproved_is_told_also_once_it_was_taken_back() {
     let landed = world.commit("a", &run, &[&wake, &run], &[], "merge", &[]);
     moved(&world, "wake", &landed);
     assert!(named(&agree(&world, 3), &landed, "unapproved"));
+    (world, branch.rsplit('/').next().unwrap().to_owned(), landed)
+}
+
+#[test]
+fn run_that_landed_unapproved_is_accepted_by_its_name() {
+    let (world, run, landed) = landed_unapproved();
+    let accepted = world.json("a", &["audit", "accept", &run, "--why", "seen"]);
+    assert_eq!(accepted["decisions"][0]["commit"], *landed, "{accepted}");
+    assert!(is_settled(&agree(&world, 0), &landed));
+}
+
+#[test]
+fn run_that_landed_unapproved_is_told_also_once_it_was_taken_back() {
+    let (world, _, landed) = landed_unapproved();
+    let wake = world.tip("a", "wake^");
     let message = format!("Revert \"merge\"\n\nThis reverts commit {landed}, reversing\nchanges made to {wake}.\n");
     moved(&world, "wake", &world.commit("a", &wake, &[&landed], &[], &message, &[]));
     let report = agree(&world, 0);
@@ -140,4 +155,27 @@ fn audit_that_goes_on_asks_again_what_a_late_change_of_agents_allows_and_nothing
     world.brain("a", &["feed", "Clara moved to the lake"]);
     let report = audit(&world, &[], 3);
     assert!(report["new_commits"].as_u64().unwrap() < 6, "{report}");
+}
+
+#[test]
+fn change_that_a_person_put_back_is_settled_by_no_later_run() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let wrong = heavier(&world);
+    moved(&world, "wake", &reverted(&world, &wrong));
+    assert!(is_settled(&agree(&world, 0), &wrong));
+    // In words of the person's own: no revert of a revert.
+    let put_back = || {
+        let tip = world.tip("a", "wake");
+        let again = world.commit("a", &wrong, &[&tip], &[], "own words", &[]);
+        moved(&world, "wake", &again);
+        agree(&world, 3);
+        again
+    };
+    let again = put_back();
+    moved(&world, "wake", &reverted(&world, &again));
+    assert!(is_settled(&agree(&world, 0), &wrong));
+    put_back();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 10)]));
+    assert!(!is_settled(&agree(&world, 3), &wrong));
 }

@@ -1,5 +1,6 @@
 //! All tests of the product as one program: it is linked once. `cargo test FILE::TEST` runs one, `cargo test FILE::` a file's.
 
+mod admission_author;
 mod admission_forged;
 mod admission_origin;
 mod admission_signed;
@@ -119,6 +120,7 @@ mod signed;
 mod sleep;
 mod snapshot;
 mod subjects;
+mod subjects_sync;
 mod sync;
 mod sync_corrections;
 mod sync_dry_run;

@@ -37,7 +37,8 @@ UNSURE = "unsure"
 DOMAIN = "@git-brain.invalid"
 # Whose key signs for whom: agents without a key of their own are signed for by the person.
 SIGNS = {"ann@example.invalid": "ann", "memory" + DOMAIN: "memory", "perception" + DOMAIN: "perception", "sleep" + DOMAIN: "sleep"}
-EMAILS = (*SIGNS, "human" + DOMAIN, "Memory" + DOMAIN, "decision" + DOMAIN)
+UNNAMED = "git-brain" + DOMAIN
+EMAILS = (*SIGNS, "human" + DOMAIN, "Memory" + DOMAIN, "decision" + DOMAIN, UNNAMED)
 METADATA = "network/metadata.json"
 IMMUTABLE = re.compile(r"network/(runs|sleep|ledger)/.*\.json$|network/stimuli/\d{4}/")
 RECORD = re.compile(r"network/runs/\d{4}/\d\d/\d\d/[0-9a-f]{2}/([0-9a-z-]+)\.json$")
@@ -253,7 +254,7 @@ class Forgery:
         self.files = dict(world.files(like.tree))
         self.parents = [like.id] if tip else list(like.parents)
         self.message = "by hand\n" if tip else like.message
-        self.email = "ann@example.invalid" if tip else like.email
+        self.email, self.committer = "ann@example.invalid" if tip else like.email, "ann@example.invalid"
         self.branch = {"main": "main", "S": "main", "U": "main"}.get(base, world.branches.get(base, "wake"))
         if base == "revert":
             self.revert(dice)
@@ -336,8 +337,13 @@ class Forgery:
         self.what.append(f"{how} {self.branch if how == 'branch' else [p[:7] for p in self.parents]}")
 
     def sign_as(self, dice):
-        self.email = dice.choice(EMAILS)
-        self.what.append(f"author {self.email}")
+        who = dice.choice(("author", "author", "committer", "both"))
+        email = dice.choice(EMAILS)
+        if who != "committer":
+            self.email = email
+        if who != "author":
+            self.committer = email
+        self.what.append(f"{who} {email}")
 
     def change(self, dice):
         """Files."""
@@ -425,7 +431,7 @@ class Forgery:
 
     def __str__(self):
         where = "signed" if self.signed else "open"
-        return f"{where} gate, {self.branch}, like {self.base}, by {self.email} with {self.key}: {'; '.join(self.what) or 'as it is'}"
+        return f"{where} gate, {self.branch}, like {self.base}, by {self.email} and {self.committer} with {self.key}: {'; '.join(self.what) or 'as it is'}"
 
 
 def neuron_of(world, forgery, entry):
@@ -443,13 +449,28 @@ def neuron_of(world, forgery, entry):
     return known
 
 
+def hands_of(f):
+    """The addresses of agents in whose name a forgery is, whatever stands before the domain and in whatever case."""
+    return [email for email in (f.email, f.committer) if email.lower().endswith(DOMAIN) and email != UNNAMED]
+
+
+def forged(f, record, said):
+    """Whether a commit is in another name than that of who made its run: people their own, an agent its own, or a person who says no agent's."""
+    hands = hands_of(f)
+    if record["agent"] == "human":
+        return bool(hands)
+    own = record["agent"] + DOMAIN
+    squashed = not hands and not any(key.lower() in ("run", "agent") for key, _ in said)
+    return any(hand != own for hand in hands) or f.email != own and not squashed
+
+
 def refusal(world, f):
     """Why a gate must refuse a forgery; None if it must take it."""
     true, commits = world.true, world.commits
     said = trailers_of(f.message)
     all_of = lambda key: [value for k, value in said if k.lower() == key.lower()]
     one_of = lambda key: next(iter(all_of(key)), None)
-    agent = agent_of(f.email)
+    agent, hands = agent_of(f.email), hands_of(f)
 
     # The branch: main, wake, or that of a run; it only grows.
     if f.branch not in ("main", "wake", *world.branches.values()):
@@ -521,8 +542,8 @@ def refusal(world, f):
     bad = lambda paths: next((f.bad[path][1] for path in paths if path in f.bad and f.bad[path][0] == f.files.get(path)), None)
 
     if len(f.parents) == 2:
-        # Whatever stands before the address of agents, in whatever letters: they merge nothing but nights.
-        if f.email.lower().endswith(DOMAIN) and f.email not in ("git-brain" + DOMAIN, SLEEP + DOMAIN):
+        # Agents merge nothing, and sleep nothing but nights.
+        if any(hand != SLEEP + DOMAIN or not all_of("Sleep") for hand in hands):
             return "a merge by an agent"
         right = world.files(commits[f.parents[1]].tree)
         # Where one parent is behind the other, there is nothing to merge: the result is the later one.
@@ -576,6 +597,8 @@ def refusal(world, f):
         record = json.loads(world.blob(f.files[in_place][1]))
         if f.files != world.files(one.tree):
             return "not what its operations do"
+        if forged(f, record, said):
+            return "a run in another name"
         stimuli = record.get("stimuli", [])
         if any(value != own for value in all_of("Run")) or any(value != record["agent"] for value in all_of("Agent")):
             return "another run than its commit names"
@@ -587,8 +610,8 @@ def refusal(world, f):
         if f.signed:
             own = in_place and RECORD.fullmatch(in_place)[1].split("-", 2)[2] == agent
             return run() if own else "signed for an agent, and no run of it"
-        if all_of("Sleep") or all_of("Undoes"):
-            return "an agent that sleeps"
+    if any(hand != SLEEP + DOMAIN for hand in hands) and (all_of("Sleep") or all_of("Undoes")):
+        return "an agent that sleeps"
     if all_of("Sleep") and all_of("Undoes"):
         return "a sleep and its undoing"
     if all_of("Sleep"):
@@ -604,8 +627,7 @@ def refusal(world, f):
         return None if one_of("Undoes") == world.night and (same_as("U") or again) else "no undoing"
     if in_place:
         return run() or tainted(world, f, changes)
-    # Whatever stands before the domain, and in whatever case.
-    if (agent or f.email.lower().endswith(DOMAIN) and f.email != "git-brain" + DOMAIN) and not records:
+    if hands and not records:
         return "an agent without a run"
     # Who reads the log would take it for what that run did. A note of what stays undecided of a run lies beside its record.
     told = any(path.startswith("network/") and not path.endswith(".conflicts.json") for path in changes)
@@ -648,14 +670,18 @@ def brought(world, f, changes, own, alone):
         honest, blob, moved = world.honest[path]
         now = {p: pair for p, pair in changes.items() if NEURON.fullmatch(p)}
         if RECORD.fullmatch(path)[1].endswith("-human"):
+            if hands_of(f):
+                return "a person's run by an agent"
             if alone and now != moved:
                 return "a person's record that says something else"
             continue
         reached = set().union(*(world.behind(parent) for parent in (*f.parents, world.true["main"], world.true["wake"])))
         if honest.parents[0] not in reached:
             return "a run without its history"
-        if f.email.lower().endswith(DOMAIN) and f.email not in ("git-brain" + DOMAIN, SLEEP + DOMAIN):
-            return merged(world, f, changes, honest) if alone else "an agent that brings several runs"
+        if hands_of(f):
+            if not alone:
+                return "an agent that brings several runs"
+            return "a run in another name" if forged(f, json.loads(world.blob(blob)), trailers_of(f.message)) else merged(world, f, changes, honest)
         if alone and not set(now) <= set(moved):
             return "a run that says nothing of a neuron"
         if len(f.parents) == 1:
@@ -734,7 +760,7 @@ def built(world, f, folder):
     tree = objects.tree(f.files, world.trees)
     now = int(time.time())
     at = now + 86_400 if f.late else now
-    lines = [f"tree {tree}", *(f"parent {parent}" for parent in f.parents), f"author Ann <{f.email}> {at} +0000", f"committer Ann <ann@example.invalid> {now} +0000"]
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in f.parents), f"author Ann <{f.email}> {at} +0000", f"committer Ann <{f.committer}> {now} +0000"]
     head, body = "\n".join(lines) + "\n", "\n" + f.message
     if f.signed and f.key:
         file = folder / "payload"

@@ -224,6 +224,12 @@ def author_is_another_agent(b):
     return b.replant(run, merge, author=("memory", "memory@git-brain.invalid"))
 
 
+@plants("forged-author")
+def persons_run_in_the_name_of_sleep(b):
+    b.brain("goal", "add", "keep owls")
+    return b.replant(b.tip("wake^2"), b.tip("wake"), author=("sleep", "sleep@git-brain.invalid"))
+
+
 @plants("forged-author", "forged-trailer")
 def record_of_another_agent(b):
     run, merge, record = b.run()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the rules: a result by other rules is of no use.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ rules! {
     Clock = "clock", Quarantine, "No commit is dated ahead of the clock, before its parents or by a fixed clock, and the ids of runs grow.";
     Signature = "signature", Quarantine, "Where signatures are required, each commit is signed by a key that may sign for its author.";
     Secret = "secret", Warn, "No commit adds a secret.";
-    ForgedAuthor = "forged-author", Quarantine, "The author of a run's commit is the agent that the record names.";
+    ForgedAuthor = "forged-author", Quarantine, "A run's commit is by the agent that the record names, and a person's run by people.";
     ForgedTrailer = "forged-trailer", Quarantine, "The trailers of a run's commit say what its record says.";
     SingleWriter = "single-writer", Quarantine, "A run has one record and one commit, and an agent commits its own runs alone.";
     WrittenOnce = "written-once", Quarantine, "Records, stimuli, signals and ledger entries are written once and stay.";

@@ -119,16 +119,30 @@ impl Commit {
         is_agents_address(&self.email)
     }
 
-    /// The address of an agent other than sleep by which somebody made this commit, as its author or its committer.
+    /// The addresses of agents, sleep included, that its author and its committer have.
+    pub fn agents_hands(&self) -> impl Iterator<Item = &str> {
+        [&self.email, &self.committer].into_iter().map(String::as_str).filter(|hand| is_agents_address(hand))
+    }
+
+    /// The address of an agent by which somebody made this commit.
     pub fn agents_hand(&self) -> Option<&str> {
-        let hands = [&self.email, &self.committer];
-        hands.into_iter().map(String::as_str).find(|hand| is_agents_address(hand) && *hand != SLEEPS)
+        self.agents_hands().next()
+    }
+
+    /// The same of an agent other than sleep.
+    pub fn waking_hand(&self) -> Option<&str> {
+        self.agents_hands().find(|hand| *hand != SLEEPS)
     }
 
     /// The first line of the message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
+}
+
+/// The address of an agent.
+pub fn address_of_agent(name: &AgentName) -> String {
+    format!("{name}{AGENT_DOMAIN}")
 }
 
 /// Whether an address is one of those that agents have, whatever stands before the `@`.
@@ -145,7 +159,7 @@ pub fn is_unnamed(address: &str) -> bool {
 impl CommitSpec {
     pub(super) fn encode(&self, user: &(String, String)) -> Result<Vec<u8>, StoreError> {
         let (author, email) = match &self.author {
-            Author::Agent(name) => (name.to_string(), format!("{name}{AGENT_DOMAIN}")),
+            Author::Agent(name) => (name.to_string(), address_of_agent(name)),
             Author::User => user.clone(),
         };
         let mut text = format!("tree {}\n", self.tree);

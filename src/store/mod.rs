@@ -71,7 +71,7 @@ pub use account::{Account, Act, Entry};
 pub use bulk::{BulkWriter, Held, Packed, Packer};
 pub use cache::key_of as cache_key;
 pub use checkout::Checkout;
-pub use commit::{Author, Commit, CommitSpec, Trailer, is_agents_address, is_unnamed};
+pub use commit::{Author, Commit, CommitSpec, Trailer, address_of_agent, is_agents_address, is_unnamed};
 pub use credential::{credential, printed_by};
 pub use driver::DriverState;
 pub use error::{StoreError, permission_hint};

@@ -24,6 +24,8 @@ pub enum Kind {
     Secret,
     /// A trailer that says otherwise than the record.
     Trailer,
+    /// A name in which somebody commits a run of another one.
+    Author,
     /// An agent that commits more than its own runs.
     Agent,
     /// A sleep over a day that is not here.

@@ -21,6 +21,7 @@
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
+mod author;
 mod decided;
 pub(in crate::cycle) mod history;
 mod kind;
@@ -404,10 +405,10 @@ impl Judge<'_> {
         {
             return self.signed_run(commit, agent, (parent, before), &records, &changes);
         }
-        if let Some(agent) = &agent
+        if let Some(hand) = commit.waking_hand()
             && let Some(key) = ["Sleep", "Undoes"].into_iter().find(|key| commit.trailer(key).is_some())
         {
-            self.fault(commit, "", 0, format!("is by the agent {agent}, and says {key}: that is for sleep and people"));
+            self.fault(commit, "", 0, format!("is by the agent {hand}, and says {key}: that is for sleep and people"));
             return Ok(());
         }
         if commit.trailer("Sleep").is_some() && commit.trailer("Undoes").is_some() {
@@ -464,7 +465,7 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<(), CycleError> {
         if records.is_empty()
-            && let Some(agent) = commit.agents_hand().or_else(|| commit.is_of_agents_domain().then_some(&commit.email))
+            && let Some(agent) = commit.agents_hand()
         {
             let message = format!("is by the agent {agent}, and has no record of a run");
             self.fault_of(Kind::Agent, commit, "", 0, message);

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::author::forged_author;
 use super::squashed::Brought;
 use super::{Door, Judge, Kind};
 use crate::cycle::commit::edits;
@@ -178,6 +179,10 @@ impl Judge<'_> {
             let message = format!("is not the run that its commit names ({key})");
             self.fault_of(Kind::Trailer, commit, &path, 1, message);
         }
+        // A person leaves the record of a run that is thrown away; whether that person may, is asked where it lands.
+        if !record.is_left_over() {
+            self.author(commit, record);
+        }
         let Some(parent) = commit.parents.first().copied() else { return Ok(()) };
         let wrong = self.done_again(record, (parent, before), |judge, applied| {
             Ok(judge.expected(&judge.cycle.store.writer()?, record, applied, before, changes)? == commit.tree)
@@ -200,6 +205,7 @@ impl Judge<'_> {
         let Some(record) = self.record(commit.tree, run)? else { return Ok(None) };
         let path = layout::run(run);
         if record.agent.as_str() == HUMAN {
+            self.author(commit, &record);
             self.amends(commit, &record, &path)?;
             self.approves(commit, &record, &path)?;
             for taken in &record.reverts {
@@ -243,7 +249,7 @@ impl Judge<'_> {
         } else if let Some(agent) = agent {
             // In an agent's name a run lands as the typed merge lands it: elsewhere its files would set back what was learnt since it started.
             // Who brings it in a name of their own says no agent's beside it.
-            let is_by_it = commit.agent().as_ref() == Some(&record.agent);
+            let is_by_it = forged_author(commit, &record).is_none();
             let lands = match own.get().filter(|_| alone && is_by_it) {
                 Some(own) => self.lands_as_merged(writer, commit, [base.tree, before, own], changes)?,
                 None => false,

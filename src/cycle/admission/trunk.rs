@@ -12,6 +12,7 @@ use crate::cycle::CycleError;
 use crate::cycle::file::told_by_sleep;
 use crate::cycle::merge::edits_of;
 use crate::cycle::sleep::Night;
+use crate::cycle::trailers::SLEEP_TRAILER;
 use crate::limits;
 use crate::merge::Options;
 use crate::model::Neuron;
@@ -22,7 +23,12 @@ use crate::store::{BlobId, Commit, CommitId, FileChange, TreeId};
 
 impl Judge<'_> {
     pub(super) fn merge(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
-        if let Some(hand) = commit.agents_hand() {
+        // A sleep ends with a merge of its own, which names it.
+        let hand = match commit.trailer(SLEEP_TRAILER) {
+            Some(_) => commit.waking_hand(),
+            None => commit.agents_hand(),
+        };
+        if let Some(hand) = hand {
             let message = format!("is a merge by {hand}: an agent commits its own runs alone");
             self.fault_of(Kind::Agent, commit, "", 0, message);
         }

@@ -17,11 +17,6 @@ use crate::model::layout::{self, Place};
 use crate::model::{Kind, Link, Neuron};
 use crate::store::{Commit, CommitId, FileChange, Store, TreeId};
 
-/// The address of an agent.
-fn address_of(agent: &str) -> String {
-    format!("{agent}@git-brain.invalid")
-}
-
 /// Whether sleep and agents have to leave a neuron as it is.
 fn is_kept(neuron: &Neuron) -> bool {
     neuron.kind == Kind::Core || neuron.pinned
@@ -122,10 +117,6 @@ impl Auditor<'_> {
             && record.base.as_ref().is_none_or(|base| *base == parent.to_string())
         {
             self.audited.runs += usize::from(self.is_new);
-            if commit.is_of_agents_domain() {
-                let message = format!("is by {}, and its record says that a person made it", commit.email);
-                found.push(Finding::new(Rule::ForgedAuthor, commit.id, message).of_run(run));
-            }
             self.record(commit, &record, &neurons, &mut found);
         }
         Ok(found)
@@ -183,16 +174,11 @@ impl Auditor<'_> {
             found.push(Finding::new(Rule::Clock, commit.id, message).of_run(&record.run));
         }
         // A person who squashes a run by hand brings it in a name of their own, and says no other.
-        let is_squashed = commit.agents_hand().is_none()
-            && !commit.is_of_agents_domain()
-            && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none());
+        let is_squashed =
+            commit.agents_hand().is_none() && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none());
         if is_squashed {
             self.record(commit, record, neurons, found);
             return Ok(());
-        }
-        if commit.email != address_of(record.agent.as_str()) || record.run.agent() != record.agent {
-            let message = format!("is by {}, and its record says that {} made it", commit.email, record.agent);
-            found.push(Finding::new(Rule::ForgedAuthor, commit.id, message).of_run(&record.run));
         }
         for (key, is) in [("Run", record.run.as_str()), ("Agent", record.agent.as_str())] {
             if commit.trailer(key) != Some(is) {

@@ -23,7 +23,7 @@ use super::{Cycle, CycleError};
 use crate::audit::{Finding, Level, Rule, VERSION};
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
-use crate::model::layout;
+use crate::model::layout::{self, Place};
 use crate::store::{Branch, Commit, CommitId, Tips};
 
 pub use state::Audited;
@@ -353,7 +353,11 @@ impl<'c> Auditor<'c> {
             self.audited.suspect(judged);
             let commit = CommitId::parse(&fault.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
             let rule = rule_of(fault.kind, commit.as_ref());
-            let run = commit.as_ref().and_then(|commit| commit.trailer("Run")).unwrap_or_default().to_owned();
+            // Of a record the run that it is of: a commit may bring it that names no run.
+            let run = match Place::of(&fault.path) {
+                Place::Run(run) => run.to_string(),
+                _ => commit.as_ref().and_then(|commit| commit.trailer("Run")).unwrap_or_default().to_owned(),
+            };
             let mut finding = Finding::new(rule, &fault.commit, fault.message).at(&fault.path, fault.line).of_run(run);
             if rule == Rule::Reviewer && !has_decisions {
                 // Nothing can be held against decisions that did not come yet.
@@ -408,6 +412,7 @@ fn rule_of(kind: Kind, commit: Option<&Commit>) -> Rule {
         Kind::WrittenOnce => return Rule::WrittenOnce,
         Kind::Secret => return Rule::Secret,
         Kind::Trailer => return Rule::ForgedTrailer,
+        Kind::Author => return Rule::ForgedAuthor,
         Kind::Agent => return Rule::SingleWriter,
         Kind::NoDay => return Rule::SleepLog,
         Kind::Wisdom => return Rule::WisdomGap,

@@ -6,6 +6,7 @@ use super::Auditor;
 use crate::audit::{Finding, Level, Rule, Settled};
 use crate::cycle::admission::SAYS;
 use crate::cycle::{Cycle, CycleError};
+use crate::limits;
 use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::review::{ReviewRecord, Verdict};
@@ -164,6 +165,7 @@ impl<'c> Undone<'c> {
                 && takes_back(self.store, by, named)?
                 && self.taken_back(by)?.is_none()
                 && !self.is_in_force(named)?
+                && !self.is_put_back(named, by)?
             {
                 return Ok(Some(by));
             }
@@ -208,6 +210,33 @@ impl<'c> Undone<'c> {
             for tip in self.lines(named)? {
                 if self.store.file(self.store.tree_of(tip)?, &change.path)? == change.new {
                     return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a commit upon the one that took another back made a file again as that had made it, and was not taken back itself. What a later run
+    /// makes of such a file gives nothing back.
+    fn is_put_back(&self, named: &Commit, by: &Commit) -> Result<bool, CycleError> {
+        let changes = self.changes(named)?;
+        for tip in self.lines(named)? {
+            let upon = self.store.commits_within(tip, &[by.id], limits::AUDIT_WALK)?;
+            let upon = upon.into_iter().map(|id| self.store.commit(id)).collect::<Result<Vec<_>, _>>()?;
+            for change in changes.iter().filter(|change| change.new.is_some()) {
+                let mut again: Vec<&Commit> = Vec::new();
+                for commit in &upon {
+                    if self.store.file(commit.tree, &change.path)? == change.new
+                        && self.store.is_ancestor(by.id, commit.id)?
+                    {
+                        again.push(commit);
+                    }
+                }
+                let ids: BTreeSet<CommitId> = again.iter().map(|commit| commit.id).collect();
+                for commit in again.iter().filter(|commit| !commit.parents.iter().any(|id| ids.contains(id))) {
+                    if self.taken_back(commit)?.is_none() {
+                        return Ok(true);
+                    }
                 }
             }
         }
