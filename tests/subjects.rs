@@ -8,12 +8,12 @@ use crate::machines::{World, refused};
 use crate::sandbox::{Sandbox, delta};
 use serde_json::{Value, json};
 
-const NAME: &str = "Zora Quillfeather";
+pub const NAME: &str = "Zora Quillfeather";
 /// Words that stand in no other file of these tests.
 const WORDS: [&str; 3] = ["marzipan", "xylophone", "gooseberry"];
 
 /// The keys of a sandbox, with their bytes.
-fn keys(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
+pub fn keys(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
     let folder = sandbox.beside("state/git-brain/subjects");
     let files = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
     let files = files.filter(|entry| entry.path().extension().is_some_and(|end| end == "key"));
@@ -45,7 +45,7 @@ fn places_with(sandbox: &Sandbox, repositories: &[PathBuf], wanted: &[u8]) -> Ve
     found
 }
 
-fn recalled(answer: &Value) -> Vec<(String, Option<String>)> {
+pub fn recalled(answer: &Value) -> Vec<(String, Option<String>)> {
     let results = answer["results"].as_array().unwrap().iter();
     results.map(|one| (one["text"].as_str().unwrap().to_owned(), one["sealed"].as_str().map(str::to_owned))).collect()
 }
@@ -328,7 +328,7 @@ fn gate_takes_no_sealing_that_no_person_made() {
 }
 
 /// A subject whose key both machines have, and both synced.
-fn shared() -> (World, String) {
+pub fn shared() -> (World, String) {
     let world = World::new();
     world.json("a", &["subject", "add", NAME]);
     world.json("a", &["feed", "--subject", NAME, "the guest cannot eat marzipan"]);
@@ -373,16 +373,21 @@ fn tombstone_that_sync_refuses_destroys_no_key() {
     let (record_text, sealed_text) = (file(&record), file(&sealed));
     let other = world.path_of("a", "wake", "-bootstrap.json");
     let agent = [("GIT_AUTHOR_EMAIL", "memory@git-brain.invalid")];
+    let sleep = [("GIT_COMMITTER_EMAIL", "sleep@git-brain.invalid")];
     for (what, files, variables) in [
         ("no record", vec![(sealed.as_str(), Some(sealed_text.as_str()))], &[][..]),
         ("an agent", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text))], &agent),
+        ("sleep", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text))], &sleep),
+        ("a clock", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text))], &[]),
         ("beside", vec![(&record, Some(&record_text)), (&sealed, Some(&sealed_text)), (&other, None)], &[]),
     ] {
-        let forged = world.commit("a", &wake, &[&wake], &files, "tidy\n", variables);
+        let message = if what == "a clock" { "tidy\n\nClock: fixed\n" } else { "tidy\n" };
+        let forged = world.commit("a", &wake, &[&wake], &files, message, variables);
         world.git("a", &["update-ref", "refs/heads/wake", &forged]);
         for args in [&["recall", "--sealed", "marzipan"][..], &["subject", "list"]] {
             let answer = world.json("a", args);
-            assert_eq!(answer["notes"].to_string().contains("its key stays"), what == "beside", "{what}: {answer}");
+            let stays = ["a clock", "beside"].contains(&what);
+            assert_eq!(answer["notes"].to_string().contains("its key stays"), stays, "{what}: {answer}");
         }
         assert_eq!(recalled(&world.json("a", &["recall", "--sealed", "marzipan"])).len(), 1, "{what}");
         assert_eq!(is_forgotten_in(&world, "a"), json!(false), "{what}");
@@ -405,7 +410,7 @@ fn tombstone_that_sync_refuses_destroys_no_key() {
     assert!(keys(&world.sandbox).is_empty());
 }
 
-fn is_forgotten_in(world: &World, name: &str) -> Value {
+pub fn is_forgotten_in(world: &World, name: &str) -> Value {
     world.json(name, &["subject", "list"])["subjects"][0]["forgotten"].clone()
 }
 

@@ -103,10 +103,21 @@ impl Brain {
     pub fn sync(&self, remote: Option<&str>, without_refused: bool, dry_run: bool) -> Result<SyncReport, BrainError> {
         if !dry_run {
             let (base, was_cut_off) = self.before_meeting(remote)?;
-            let mut report = self.met(remote, self.synced(remote, without_refused)?, base, was_cut_off)?;
-            report.notes.extend(self.take_notes());
-            report.notes.extend(self.end_forgotten_keys().unwrap_or_else(|error| vec![error.to_string()]));
-            return Ok(report);
+            let synced = self.synced(remote, without_refused);
+            let forgotten = || self.end_forgotten_keys().unwrap_or_else(|error| vec![error.to_string()]);
+            return match synced.and_then(|report| self.met(remote, report, base, was_cut_off)) {
+                Ok(mut report) => {
+                    report.notes.extend(self.take_notes());
+                    report.notes.extend(forgotten());
+                    Ok(report)
+                }
+                // Main may have come in, with a night that brought a tombstone.
+                Err(BrainError::Refused { message, hint }) => {
+                    let said: Vec<String> = std::iter::once(message).chain(forgotten()).collect();
+                    Err(BrainError::Refused { message: said.join("\n"), hint })
+                }
+                Err(error) => Err(error),
+            };
         }
         let rehearsal = self.cycle.store.rehearse();
         let rehearsed = self.synced(remote, without_refused);

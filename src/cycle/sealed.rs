@@ -55,7 +55,7 @@ impl Cycle {
         let mut forgotten = BTreeSet::new();
         for (subject, brought) in self.tombstones()? {
             // The fault of one whose key is not here is looked for where a key is to be taken.
-            if !keys.contains_key(&subject) || self.fault_of_tombstones(&brought)?.is_none() {
+            if !keys.contains_key(&subject) || self.fault_of_tombstones(&subject, &brought)?.is_none() {
                 forgotten.insert(subject);
             }
         }
@@ -68,7 +68,7 @@ impl Cycle {
     /// History cannot be read.
     pub fn is_subject_forgotten(&self, subject: &SubjectId) -> Result<bool, CycleError> {
         match self.tombstones()?.get(subject) {
-            Some(brought) => Ok(self.fault_of_tombstones(brought)?.is_none()),
+            Some(brought) => Ok(self.fault_of_tombstones(subject, brought)?.is_none()),
             None => Ok(false),
         }
     }
@@ -105,7 +105,7 @@ impl Cycle {
             return Ok(ended);
         }
         for (subject, brought) in self.tombstones()?.into_iter().filter(|(subject, _)| left.contains(subject)) {
-            match self.fault_of_tombstones(&brought)? {
+            match self.fault_of_tombstones(&subject, &brought)? {
                 None => {
                     keys.destroy(&subject)?;
                     ended.destroyed.push(subject);

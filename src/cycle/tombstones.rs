@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::trailers::{SLEEP_TRAILER, SNAPSHOT_TRAILER, UNDOES_TRAILER};
 use super::{Cycle, CycleError, HUMAN};
 use crate::delta::{Operation, RunRecord};
 use crate::limits;
@@ -64,9 +65,9 @@ impl Cycle {
     fn forgotten_by(&self, commit: &Commit) -> Result<Vec<SubjectId>, CycleError> {
         let store = &self.store;
         let mut forgotten = Vec::new();
-        // A beginning has no history that could bear it out, and a night brings what its day has.
-        let is_night = ["Sleep", "Undoes"].iter().any(|key| commit.trailer(key).is_some());
-        if commit.parents.is_empty() || is_night || commit.agents_hand().is_some() {
+        // A beginning has no history that could bear it out, and an undoing brings nothing.
+        let is_by_agent = commit.agents_hand().is_some() && day_of(commit).is_none();
+        if commit.parents.is_empty() || commit.trailer(UNDOES_TRAILER).is_some() || is_by_agent {
             return Ok(forgotten);
         }
         let parents = commit.parents.iter().map(|id| store.tree_of(*id)).collect::<Result<Vec<_>, _>>()?;
@@ -93,15 +94,61 @@ impl Cycle {
         Ok(forgotten)
     }
 
-    /// The first fault of commits that brought tombstones, as sync sees it; `None`: one of them is good.
-    pub(super) fn fault_of_tombstones(&self, brought: &[CommitId]) -> Result<Option<String>, CycleError> {
-        let mut first = None;
+    /// The first fault of commits that brought tombstones of a subject, as sync sees it; `None`: one of them is good.
+    pub(super) fn fault_of_tombstones(
+        &self,
+        subject: &SubjectId,
+        brought: &[CommitId],
+    ) -> Result<Option<String>, CycleError> {
+        let (store, mut first) = (&self.store, None);
+        let wake = store.need_tip(store.wake())?;
         for id in brought {
-            match self.fault_of_landed(*id)? {
+            let fault = match day_of(&store.commit(*id)?) {
+                None => self.fault_of_landed(*id, (wake, None))?.map(|fault| fault.to_string()),
+                Some(day) => self.fault_of_night(subject, *id, day, wake)?,
+            };
+            match fault {
                 None => return Ok(None),
-                Some(fault) => first = first.or(Some(fault.to_string())),
+                fault => first = first.or(fault),
             }
         }
         Ok(first)
     }
+
+    /// The same of a night, which brings what its day has: where wake has not got that day, its own commits must bear the night out.
+    fn fault_of_night(
+        &self,
+        subject: &SubjectId,
+        night: CommitId,
+        day: CommitId,
+        wake: CommitId,
+    ) -> Result<Option<String>, CycleError> {
+        let store = &self.store;
+        let mut first = format!(
+            "{night}: the day of that night is not here, and its commits say who forgot; `git brain sync` brings it"
+        );
+        if store.commit(day).is_err() {
+            return Ok(Some(first));
+        }
+        if let Some(fault) = self.fault_of_landed(night, (wake, Some(day)))? {
+            return Ok(Some(fault.to_string()));
+        }
+        for id in store.commits_within(day, &[wake], limits::AUDIT_WALK)? {
+            let commit = store.commit(id)?;
+            if day_of(&commit).is_some() || !self.forgotten_by(&commit)?.contains(subject) {
+                continue;
+            }
+            match self.fault_of_landed(id, (day, Some(day)))? {
+                None => return Ok(None),
+                Some(fault) => first = fault.to_string(),
+            }
+        }
+        Ok(Some(first))
+    }
+}
+
+/// The day that a night slept over; `None`: the commit is no night.
+fn day_of(commit: &Commit) -> Option<CommitId> {
+    commit.trailer(SLEEP_TRAILER)?;
+    CommitId::parse(commit.trailer(SNAPSHOT_TRAILER)?).ok().filter(|_| commit.parents.len() == 1)
 }

@@ -2,7 +2,8 @@
 //!
 //! A key is on disk, with the folders above it, before the caller goes on. Destroying one writes over its file, removes it and waits for the disk.
 //! All files of a key, also one that was cut off while it was written, begin with the subject's id, so that destroying finds them.
-//! A folder says where its brain lies: keys that a clone left which was moved or removed are destroyed by the brain of the same subject.
+//! A folder says where its brain lies, and an id that lies there: keys that a clone left which was moved or removed are destroyed by the brain of the
+//! same subject, also where something else lies there now.
 //! A weakness: a file system that keeps old blocks (copy on write, snapshots, flash) may hold the bytes longer, as a backup does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +20,10 @@ use crate::sealed::cipher::{KEY_BYTES, hex};
 const SUFFIX: &str = ".key";
 /// The end of the names of keys that are being written.
 const UNFINISHED: &str = ".new";
-/// The file that says where the brain of a folder lies.
+/// The file that says where the brain of a folder lies, and its id in a second line.
 const PLACE: &str = "place";
+/// The file of a brain with that id.
+const OF_BRAIN: &str = "keys-of";
 
 /// A failure to read, keep or destroy a key.
 #[derive(Debug, thiserror::Error)]
@@ -96,8 +99,25 @@ impl SubjectKeys {
         let mut folders = vec![self.folder.clone()];
         let Some(all) = self.folder.parent() else { return Ok(folders) };
         let others = names_in(all)?.into_iter().map(|name| all.join(name));
-        folders.extend(others.filter(|folder| *folder != self.folder && is_left(folder)));
+        folders.extend(others.filter(|folder| *folder != self.folder && self.is_left(folder)));
         Ok(folders)
+    }
+
+    /// Whether the brain of a folder of keys no longer lies where it lay, or is this one: a link leads here from there.
+    fn is_left(&self, folder: &Path) -> bool {
+        let Ok(text) = std::fs::read_to_string(folder.join(PLACE)) else { return false };
+        let (place, id) = text.rsplit_once('\n').map_or((text.as_str(), None), |(place, id)| (place, Some(id)));
+        let place = Path::new(place);
+        match place.try_exists() {
+            Ok(true) => {
+                let is_here = || {
+                    place.canonicalize().is_ok_and(|place| self.brain.canonicalize().is_ok_and(|here| here == place))
+                };
+                id.is_some_and(|id| id_of(place).is_ok_and(|there| there.as_deref() != Some(id))) || is_here()
+            }
+            Ok(false) => true,
+            Err(_) => false,
+        }
     }
 
     /// All keys that are here.
@@ -136,7 +156,8 @@ impl SubjectKeys {
         let fail = failed(&path);
         std::fs::create_dir_all(&self.folder).map_err(&fail)?;
         if let Some(place) = self.brain.to_str() {
-            std::fs::write(self.folder.join(PLACE), place).map_err(&fail)?;
+            let id = self.own_id()?;
+            std::fs::write(self.folder.join(PLACE), format!("{place}\n{id}")).map_err(&fail)?;
         }
         // A temporary file of this crate is made with mode 0600.
         let prefix = format!("{id}.");
@@ -160,6 +181,27 @@ impl SubjectKeys {
             }
         }
         Ok(was_any)
+    }
+
+    /// The id of this brain, which it keeps from its first key on.
+    fn own_id(&self) -> Result<String, SubjectKeyError> {
+        let path = self.brain.join(OF_BRAIN);
+        let fail = failed(&path);
+        if let Some(id) = id_of(&self.brain).map_err(&fail)? {
+            return Ok(id);
+        }
+        let id = random_id("")?;
+        std::fs::create_dir_all(&self.brain).map_err(&fail)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.brain).map_err(&fail)?;
+        file.write_all(id.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(&fail)?;
+        match file.persist_noclobber(&path) {
+            // Another process was first.
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+                Ok(id_of(&self.brain).map_err(&fail)?.unwrap_or_default())
+            }
+            Err(error) => Err(fail(error.error)),
+            Ok(_) => Ok(id),
+        }
     }
 
     fn path(&self, id: &SubjectId) -> PathBuf {
@@ -195,10 +237,13 @@ fn subject_of(name: &str) -> Option<SubjectId> {
     SubjectId::parse(id).ok().filter(|_| is_key)
 }
 
-/// Whether the brain of a folder of keys no longer lies where it lay.
-fn is_left(folder: &Path) -> bool {
-    let place = std::fs::read_to_string(folder.join(PLACE));
-    place.is_ok_and(|place| matches!(Path::new(&place).try_exists(), Ok(false)))
+/// The id of the brain at that place; `None`: it has kept no key.
+fn id_of(brain: &Path) -> std::io::Result<Option<String>> {
+    match std::fs::read_to_string(brain.join(OF_BRAIN)) {
+        Ok(id) => Ok(Some(id)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Writes over a file with a key, removes it and waits for the disk; whether it was there.
@@ -237,7 +282,7 @@ mod tests {
     use super::*;
 
     fn keys(folder: &Path) -> SubjectKeys {
-        SubjectKeys::of(&World::default().with_state_dir(folder.to_owned()), Path::new("/brain")).unwrap()
+        SubjectKeys::of(&World::default().with_state_dir(folder.to_owned()), &folder.join("brain")).unwrap()
     }
 
     fn id() -> SubjectId {
@@ -292,8 +337,20 @@ mod tests {
         let (one, key) = (id(), SubjectKeys::random().unwrap());
         there_keys.keep(&one, &key).unwrap();
         assert!(here_keys.left().unwrap().is_empty() && !here_keys.destroy(&one).unwrap());
-        std::fs::remove_dir(&there).unwrap();
-        assert!(here_keys.ids().unwrap().is_empty() && here_keys.left().unwrap().contains(&one));
+        let is_left = |keys: &SubjectKeys| keys.ids().unwrap().is_empty() && keys.left().unwrap().contains(&one);
+        let moved = folder.path().join("moved");
+        std::fs::rename(&there, &moved).unwrap();
+        assert!(is_left(&here_keys));
+        // Something else at the old place makes no difference; a link back to the brain is one for that brain alone.
+        std::fs::create_dir(&there).unwrap();
+        assert!(is_left(&here_keys));
+        #[cfg(unix)]
+        {
+            std::fs::remove_dir(&there).unwrap();
+            std::os::unix::fs::symlink(&moved, &there).unwrap();
+            assert!(!is_left(&here_keys) && is_left(&of(&moved).unwrap()));
+            std::fs::remove_file(&there).unwrap();
+        }
         assert!(here_keys.destroy(&one).unwrap() && there_keys.ids().unwrap().is_empty());
     }
 

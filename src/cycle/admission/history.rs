@@ -13,7 +13,7 @@ use crate::limits;
 use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::model::{Agent, Settings};
-use crate::store::{Commit, CommitId, Tips};
+use crate::store::{Branch, Commit, CommitId, Tips};
 
 /// A version of what main says, and since when.
 pub(in crate::cycle) struct Era {
@@ -33,16 +33,22 @@ pub(in crate::cycle) struct Historian<'c> {
 }
 
 impl Cycle {
-    /// The first fault for which sync would not take a commit that wake has.
-    pub(in crate::cycle) fn fault_of_landed(&self, id: CommitId) -> Result<Option<Fault>, CycleError> {
+    /// The first fault for which sync would not take a commit that leads to a tip: wake, or the day of a night that wake has.
+    pub(in crate::cycle) fn fault_of_landed(
+        &self,
+        id: CommitId,
+        (tip, day): (CommitId, Option<CommitId>),
+    ) -> Result<Option<Fault>, CycleError> {
         let store = &self.store;
-        let wake = store.need_tip(store.wake())?;
-        let mut tips: Tips = [(store.wake().clone(), wake)].into_iter().collect();
+        let mut tips: Tips = [(store.wake().clone(), store.need_tip(store.wake())?)].into_iter().collect();
         tips.extend(store.tip(store.main())?.map(|main| (store.main().clone(), main)));
+        if let Some(day) = day {
+            tips.insert(Branch::parse("day")?, day);
+        }
         let mut historian = self.historian(&tips)?;
-        // As sync looks at it; and a person here may set the clock.
-        (historian.judge.secrets, historian.judge.fixed_clock) = (None, true);
-        Ok(historian.commit(id, wake)?.into_iter().next())
+        // Sync asks nobody for secrets.
+        historian.judge.secrets = None;
+        Ok(historian.commit(id, tip)?.into_iter().next())
     }
 
     /// A judge over the history behind those tips.
