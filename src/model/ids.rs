@@ -222,6 +222,11 @@ impl RunId {
         Self(text.into())
     }
 
+    /// Whether there is the time that it names.
+    pub fn has_a_time(&self) -> bool {
+        Self::new(self.unix_ms(), 0, &self.agent()).0[..19] == self.0[..19]
+    }
+
     /// True for a run of a person: of what was said by the command line.
     pub fn is_a_persons(&self) -> bool {
         &self.0[29..] == HUMAN

@@ -127,9 +127,9 @@ pub fn is_key(text: &str) -> bool {
 /// Bytes of a run's id without the name of its agent, which may be that of a person.
 pub const NAMELESS: usize = 28;
 
-/// Whether a text is a run's id without the name of its agent.
+/// Whether a text is a run's id without the name of its agent, of a day and an hour that there are.
 pub fn is_nameless_run(text: &str) -> bool {
-    text.len() == NAMELESS && RunId::parse(&format!("{text}-{HUMAN}")).is_ok()
+    text.len() == NAMELESS && RunId::parse(&format!("{text}-{HUMAN}")).is_ok_and(|run| run.has_a_time())
 }
 
 /// Whether a text is the id of a seed.

@@ -91,8 +91,14 @@ fn what_was_changed_expired_or_is_anothers_is_refused() {
     assert!(matches!(sealed(&|b| b.seeds = vec![b.seeds[0].clone(); 25]), Err(BundleFault::Format(_))));
     assert!(matches!(sealed(&|b| b.seeds[0].confidence = 7.0), Err(BundleFault::Seed { number: 1, .. })));
     assert!(matches!(sealed(&|b| b.seeds[0].effect = "anna smiled".into()), Err(BundleFault::Seed { .. })));
-    for source in ["Anna Moreau, anna@example.org", "20260126t143200123z-abcd2345-anna", "../../x", "a\u{1b}]0;x\u{7}b"]
-    {
+    for source in [
+        "Anna Moreau, anna@example.org",
+        "20260126t143200123z-abcd2345-anna",
+        "20260126t345678000z-quixanna",
+        "20260231t143200123z-quixanna",
+        "../../x",
+        "a\u{1b}]0;x\u{7}b",
+    ] {
         let told = sealed(&|b| b.seeds[0].sources = vec![source.into()]).unwrap_err().to_string();
         assert!(told.contains("without the name") && !told.contains("anna"), "{told}");
     }
