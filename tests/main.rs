@@ -98,6 +98,7 @@ mod review_branches;
 mod review_clones;
 mod review_day;
 mod review_edges;
+mod review_eighth;
 mod review_fifth;
 mod review_forged;
 mod review_fourth;

@@ -4,17 +4,17 @@ use crate::machines::World;
 use crate::review_second::{as_person, run_of, world};
 use serde_json::{Value, json};
 
-const TWO: &str = "[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\", \"perception\"]\n";
-const LOCK: &str = "The lock keeper sleeps between two and four.";
-const OLD: &str = "The parrot of Anna lives in Kyoto.";
-const NEW: &str = "The parrot of Anna lives in Osaka.";
+pub const TWO: &str = "[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\", \"perception\"]\n";
+pub const LOCK: &str = "The lock keeper sleeps between two and four.";
+pub const OLD: &str = "The parrot of Anna lives in Kyoto.";
+pub const NEW: &str = "The parrot of Anna lives in Osaka.";
 
-fn belief(id: &str, text: &str) -> Value {
+pub fn belief(id: &str, text: &str) -> Value {
     json!({"op": "create", "id": id, "concept": text, "type": "semantic"})
 }
 
 /// Two machines, a brain and a gate.
-fn two(rules: &str) -> World {
+pub fn two(rules: &str) -> World {
     let world = world(World::gated(), rules);
     world.sync("a");
     world.clone("b");
@@ -23,18 +23,18 @@ fn two(rules: &str) -> World {
     world
 }
 
-fn sync(world: &World, machines: &[&str]) {
+pub fn sync(world: &World, machines: &[&str]) {
     machines.iter().for_each(|machine| drop(world.sync(machine)));
 }
 
 /// A run of the scribe that waits on both machines.
-fn waiting(world: &World, ops: Value) -> String {
+pub fn waiting(world: &World, ops: Value) -> String {
     let (branch, _) = world.waiting("a", "scribe", ops);
     sync(world, &["a", "b"]);
     run_of(&branch).to_owned()
 }
 
-fn found(world: &World, machine: &str) -> String {
+pub fn found(world: &World, machine: &str) -> String {
     world.json(machine, &["recall", "where does the parrot of Anna live"])["results"].to_string()
 }
 

@@ -7,8 +7,11 @@ use super::gone::{Leaving, may_replace};
 use super::person::is_of_another;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::revert::Chosen;
+use crate::cycle::snapshot::snapshot_beside;
+use crate::delta::{Operation, RunRecord};
 use crate::limits;
-use crate::model::ids::{StimulusId, episode_id};
+use crate::model::ids::{NeuronId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stimulus};
 use crate::store::CommitId;
@@ -70,7 +73,8 @@ impl Brain {
         Ok(notes)
     }
 
-    /// Takes back what archived the memories that runs replaced which a machine has taken back since that commit: another one carried them out meanwhile.
+    /// Takes back what archived the memories that runs replaced which a machine has taken back since that commit: another one carried them out
+    /// meanwhile. Of memories that a night has removed since, history has the last state.
     fn bring_back_what_they_replaced(&self, base: Option<CommitId>) -> Result<Vec<String>, BrainError> {
         let store = &self.cycle.store;
         let tree = store.tree_of(self.at(None)?)?;
@@ -89,19 +93,47 @@ impl Brain {
         }
         let mut notes = Vec::new();
         for (run, record) in taken_back {
-            let (archivals, _) = self.archivals_beside(&vec![record])?;
-            let still = archivals
-                .into_iter()
-                .filter(|one| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_none()));
-            let still: Vec<_> = still.collect();
+            let chosen = vec![record];
+            let (archivals, _) = self.archivals_beside(&chosen)?;
+            let is_reverted = |one: &RunRecord| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_some());
+            let (reverted, still): (Chosen, Chosen) = archivals.into_iter().partition(is_reverted);
             if !still.is_empty() {
                 notes.extend(still.iter().map(|one| {
                     format!("{} archived what {run} replaced, which is taken back, and is taken back with it", one.run)
                 }));
                 self.revert(still, None, false)?;
             }
+            // A merge archives again what one side unarchived and the other one removed, and a night removes it.
+            let archived = reverted.into_iter().flat_map(|one| one.ops).filter_map(|op| match op {
+                Operation::Archive(archive) => Some(archive.id),
+                _ => None,
+            });
+            for id in archived.chain(self.cycle.archivals_of(&chosen, tree)?.removed) {
+                if self.is_missed(&id, &chosen)? {
+                    let by = self.restore(id.as_str(), false)?.run;
+                    notes.push(format!("{id}, which {run} replaced, is brought back by {by}: {run} is taken back"));
+                }
+            }
         }
         Ok(notes)
+    }
+
+    /// Whether a memory is archived or gone because of these runs, which are taken back, and none that lives replaces it.
+    fn is_missed(&self, id: &NeuronId, chosen: &Chosen) -> Result<bool, BrainError> {
+        let (store, wake) = (&self.cycle.store, self.at(None)?);
+        let tree = store.tree_of(wake)?;
+        let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
+        let memory = match network.neuron(id)? {
+            Some(memory) if !memory.is_archived() => return Ok(false),
+            Some(memory) => memory,
+            None => match self.cycle.as_it_went(id) {
+                Ok((memory, ..)) => memory,
+                // A shallow clone may have no history of it.
+                Err(_) => return Ok(false),
+            },
+        };
+        let is_theirs = self.cycle.went_for(chosen, &memory, tree)?;
+        Ok(is_theirs && self.replacers(wake, &network, &snapshot_beside(store, tree)?, &memory)?.is_empty())
     }
 
     /// The live memories that came since a commit and replace others; of files none, whose newest feed says what they have.

@@ -150,7 +150,7 @@ impl Brain {
     }
 
     /// Live memories that replace one, among what recall finds by its words: what replaces a text speaks of the same.
-    fn replacers(
+    pub(super) fn replacers(
         &self,
         wake: CommitId,
         network: &TreeNetwork<'_>,

@@ -186,8 +186,10 @@ impl Brain {
                 let runs: Vec<&str> = overruled.runs.iter().map(RunId::as_str).collect();
                 return Err(BrainError::refused(format!("{} had another decision here and there", runs.join(", "))));
             }
-            let decisions = synced.decisions;
+            let (decisions, fetched) = (synced.decisions, synced.fetched);
             synced = self.cycle.sync(remote, without_refused)?;
+            // The same commits, judged again or known by now.
+            synced.fetched = synced.fetched.max(fetched);
             synced.decisions.0 += decisions.0;
             synced.decisions.1 += decisions.1;
         }

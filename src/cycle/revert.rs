@@ -127,13 +127,6 @@ impl Cycle {
     pub fn archivals_of(&self, chosen: &Chosen, tree: TreeId) -> Result<Archivals, CycleError> {
         let network = TreeNetwork::new(&self.store, tree);
         let going: BTreeSet<NeuronId> = chosen.iter().flat_map(|record| &record.stimuli).map(episode_id).collect();
-        // Of several that replace one memory the first archived it, and may have been taken back since.
-        let is_of_them = |op: &Operation| -> Result<bool, CycleError> {
-            let Operation::Archive(archive) = op else { return Ok(false) };
-            let by = ["replaced by ", "corrected by "].iter().find_map(|how| archive.reason.strip_prefix(how));
-            let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
-            Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
-        };
         let mut removed = Vec::new();
         for op in chosen.iter().flat_map(|record| &record.ops) {
             if let Operation::Archive(archive) = op
@@ -175,7 +168,8 @@ impl Cycle {
                 let Some(record) = network.record(&by)?.filter(|_| chosen.iter().all(|record| record.run != by)) else {
                     continue;
                 };
-                let own: Vec<bool> = record.ops.iter().map(is_of_them).collect::<Result<_, _>>()?;
+                let own: Vec<bool> =
+                    record.ops.iter().map(|op| archives_for(&network, &going, op)).collect::<Result<_, _>>()?;
                 if own.contains(&true) {
                     found.insert(by, (record, !own.contains(&false)));
                 }
@@ -184,6 +178,23 @@ impl Cycle {
         let (alone, wider): (Vec<_>, Vec<_>) = found.into_values().rev().partition(|(_, is_alone)| *is_alone);
         let records = |of: Vec<(RunRecord, bool)>| of.into_iter().map(|(record, _)| record).collect();
         Ok(Archivals { alone: records(alone), wider: records(wider), removed })
+    }
+
+    /// Whether a memory that is gone had been archived by one of these runs, or for what they brought; or by none that stands.
+    pub fn went_for(&self, chosen: &Chosen, memory: &Neuron, tree: TreeId) -> Result<bool, CycleError> {
+        let Some(by) = &memory.archived else { return Ok(true) };
+        if chosen.iter().any(|record| record.run == *by) {
+            return Ok(true);
+        }
+        let network = TreeNetwork::new(&self.store, tree);
+        let going: BTreeSet<NeuronId> = chosen.iter().flat_map(|record| &record.stimuli).map(episode_id).collect();
+        for op in network.record(by)?.into_iter().flat_map(|record| record.ops) {
+            let is_its = matches!(&op, Operation::Archive(archive) if archive.id == memory.id);
+            if is_its && archives_for(&network, &going, &op)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The run that took one back, if that stands.
@@ -556,6 +567,15 @@ impl Back<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an operation archives a memory for one that goes, or that is gone or archived: of several that replace one memory the first archived it, and
+/// may have been taken back since.
+fn archives_for(network: &TreeNetwork<'_>, going: &BTreeSet<NeuronId>, op: &Operation) -> Result<bool, CycleError> {
+    let Operation::Archive(archive) = op else { return Ok(false) };
+    let by = ["replaced by ", "corrected by "].iter().find_map(|how| archive.reason.strip_prefix(how));
+    let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
+    Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
 }
 
 /// The run that set a flag or goal last.

@@ -35,13 +35,8 @@ impl Cycle {
             neurons.insert(id.clone(), (Some(there), after));
             return Ok(Restored { applied: Applied { neurons, ..Applied::default() }, from: None });
         }
-        let (from, removed_by) = self.last_seen(id)?;
-        // Wake knew more of it than main did the evening before.
-        let from = self.consolidated_by(removed_by.as_ref(), id)?.unwrap_or(from);
-        let path = layout::neuron(id);
-        let gone = || CycleError::Merge(format!("{path} of {} is gone", from.id));
-        let bytes = self.store.read(from.tree, &path)?.ok_or_else(gone)?;
-        let mut neuron = Neuron { archived: None, ..decode_neuron(&bytes, &path, id)? };
+        let (neuron, from, removed_by) = self.as_it_went(id)?;
+        let mut neuron = Neuron { archived: None, ..neuron };
         let mut gone = Vec::new();
         for connection in &neuron.connections {
             if connection.target != *id && network.shared(&connection.target)?.is_none() {
@@ -61,6 +56,17 @@ impl Cycle {
             entry.1.set_weight(id, link, weight);
         }
         Ok(Restored { applied: Applied { neurons, notes, ..Applied::default() }, from: Some(from.id) })
+    }
+
+    /// A neuron that is gone, as it was when it went, with the commit that it is taken from and the one that removed it.
+    pub(crate) fn as_it_went(&self, id: &NeuronId) -> Result<(Neuron, Commit, Option<Commit>), CycleError> {
+        let (from, removed_by) = self.last_seen(id)?;
+        // Wake knew more of it than main did the evening before.
+        let from = self.consolidated_by(removed_by.as_ref(), id)?.unwrap_or(from);
+        let path = layout::neuron(id);
+        let gone = || CycleError::Merge(format!("{path} of {} is gone", from.id));
+        let bytes = self.store.read(from.tree, &path)?.ok_or_else(gone)?;
+        Ok((decode_neuron(&bytes, &path, id)?, from, removed_by))
     }
 
     /// The newest commit that has a neuron, on main or else on wake, and the one after it, which removed it.
