@@ -2,7 +2,8 @@
 
 use crate::machines::World;
 use crate::review_second::as_person;
-use crate::review_seventh::{NEW, OLD, TWO, found, sync, two};
+use crate::review_seventh::{NEW, OLD, TWO, belief, found, sync, two};
+use serde_json::{Value, json};
 
 /// A memory and a correction of it that waits, on both machines: the memory, the correction, and the run.
 fn corrected(world: &World, is_local: bool) -> (String, String, String) {
@@ -77,5 +78,118 @@ fn night_takes_no_memory_whose_replacement_was_let_in_by_itself_and_gave_way() {
         let now = found(&world, machine);
         assert!(now.contains(OLD) && !now.contains(NEW), "{machine}: {now}");
         assert!(world.brain(machine, &["check"]).contains("all good"));
+    }
+}
+
+/// A signal to the scribe, who may answer, on both machines.
+fn asked(world: &World) -> String {
+    let mut scribe: Value = serde_json::from_str(&world.read("a", "agents/scribe.json")).unwrap();
+    scribe["capabilities"]["operations"] = json!(["create", "acknowledge"]);
+    world.write("a", "agents/scribe.json", &scribe.to_string());
+    world.git("a", &["commit", "-qam", "scribe answers"]);
+    world.brain("a", &["trust", "--yes"]);
+    world.apply("a", json!([{"op": "signal", "to": "scribe", "payload": {"kind": "note", "query": "who?"}}]));
+    sync(world, &["a", "b"]);
+    world.brain("b", &["trust", "--yes"]);
+    let open = world.json("a", &["signals", "--unanswered"]).to_string();
+    open.split('"').find(|word| word.starts_with("g-")).unwrap_or_else(|| panic!("{open}")).to_owned()
+}
+
+/// A run of the scribe that waits: a memory and an answer.
+fn answering(world: &World, signal: &str, number: u32) -> String {
+    let document = json!({
+        "agent": "scribe",
+        "prediction": {"text": format!("zqpred {number}"), "value": 0.9},
+        "ops": [
+            belief(&format!("n-violin-{number}"), &format!("The violin number {number} was sold to Osaka.")),
+            belief(&format!("n-drum-{number}"), &format!("The drum number {number} was sold to Paris.")),
+            {"op": "acknowledge", "signal": signal, "payload": {"text": format!("zqanswer {number}")}},
+        ],
+    });
+    let dir = world.dir("a").display().to_string();
+    let args = ["-C", &dir, "--json", "apply", "--agent", "scribe", "--no-merge", "-"];
+    let made = world.sandbox.brain_with(&args, document.to_string().as_bytes()).exits(0).document();
+    made["run"].as_str().unwrap().to_owned()
+}
+
+fn said(world: &World, machine: &str, tip: &str) -> String {
+    world.git(machine, &["grep", "-h", "-A3", "-e", "\"payload\"", tip, "--", "network/signals"])
+}
+
+#[test]
+fn answer_that_was_let_in_stands_before_one_that_stays_out() {
+    for order in ["approve first", "reject first", "cross", "again"] {
+        let world = two("");
+        let signal = asked(&world);
+        let (first, second) = (answering(&world, &signal, 1), answering(&world, &signal, 2));
+        sync(&world, &["a", "b"]);
+        match order {
+            "approve first" => {
+                as_person(&world, "b", "ben", &["approve", &second]).exits(0);
+                sync(&world, &["b", "a"]);
+                as_person(&world, "a", "mara", &["reject", &first]).exits(0);
+            }
+            "reject first" => {
+                as_person(&world, "b", "ben", &["reject", &first]).exits(0);
+                sync(&world, &["b", "a"]);
+                as_person(&world, "a", "mara", &["approve", &second]).exits(0);
+            }
+            "cross" => {
+                as_person(&world, "b", "ben", &["reject", &first]).exits(0);
+                as_person(&world, "a", "mara", &["approve", &second]).exits(0);
+            }
+            _ => {
+                as_person(&world, "b", "ben", &["reject", &second]).exits(0);
+                sync(&world, &["b", "a"]);
+                as_person(&world, "a", "mara", &["review", &second, "--again"]).exits(0);
+            }
+        }
+        sync(&world, &["b", "a", "b"]);
+        world.brain("b", &["sleep"]);
+        sync(&world, &["b", "a"]);
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            for tip in ["wake", "main"] {
+                let said = said(&world, machine, tip);
+                assert!(said.contains("zqanswer 2") && !said.contains("rejected"), "{order}, {machine}, {tip}: {said}");
+            }
+            assert!(world.brain(machine, &["check"]).contains("all good"));
+        }
+    }
+}
+
+#[test]
+fn edited_document_shows_the_answer_and_keeps_out_one_that_it_leaves_out() {
+    for (answer, lands) in [(None, ""), (Some("zqanswer 1"), "zqanswer 1"), (Some("zqother"), "zqother")] {
+        let world = two("");
+        let signal = asked(&world);
+        let run = answering(&world, &signal, 1);
+        sync(&world, &["a", "b"]);
+        let shown = world.dir("b").join("shown.json").display().to_string();
+        let editor = world.sandbox.file("editor", &format!("#!/bin/sh\ncp \"$1\" {shown}\nexit 1\n"));
+        world.sandbox.command("chmod", &["+x", &editor]).status().unwrap();
+        world.git("b", &["config", "user.email", "ben@example.invalid"]);
+        let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["review", &run, "--edit"]);
+        let _ = command.current_dir(world.dir("b")).env("GIT_EDITOR", &editor).output().unwrap();
+        let mut document: Value = serde_json::from_str(&world.read("b", "shown.json")).unwrap();
+        let ops = document["ops"].as_array_mut().unwrap();
+        assert!(ops[2]["op"] == "acknowledge" && ops[2]["payload"]["text"] == "zqanswer 1", "{ops:#?}");
+        ops.remove(1);
+        match answer {
+            None => drop(ops.remove(1)),
+            Some(answer) => ops[1]["payload"]["text"] = json!(answer),
+        }
+        world.write("b", "shown.json", &document.to_string());
+        as_person(&world, "b", "ben", &["approve", &run, "--document", &shown, "--forget"]).exits(0);
+        sync(&world, &["b", "a"]);
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            let said = said(&world, machine, "wake");
+            match lands {
+                "" => assert!(said.contains("rejected") && !said.contains("zqanswer"), "{machine}: {said}"),
+                lands => assert!(said.contains(lands) && !said.contains("rejected"), "{machine}: {said}"),
+            }
+            assert!(world.brain(machine, &["check"]).contains("all good"));
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Front doors (`cli`, `http`) know this room and `model` types, nothing else. Every answer is a value
 //! that serialises; how it is printed is the front door's business.
 
+mod answers;
 mod approved;
 mod ask;
 mod audit;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::verdict::lands;
+use super::answers::{answer_for, lands};
+
 use super::write::Given;
 use super::{ApplyReport, Brain, BrainError, RemarkRequest};
 use crate::cycle::EVALUATOR;
@@ -138,7 +139,8 @@ impl Brain {
             held: (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned()),
             ..Draft::by_hand(shared, wake, run, "review")?
         };
-        let applied = draft.apply(&self.cycle.store, shared)?;
+        let mut applied = draft.apply(&self.cycle.store, shared)?;
+        answer_for(&record.agent, &record.ops, &draft, network, &mut applied)?;
         Ok((draft, applied))
     }
 

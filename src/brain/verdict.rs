@@ -1,5 +1,6 @@
 //! A decision about a run that waits, carried out: recorded, landed or thrown away, and learnt from.
 
+use super::answers::{answer_for, lands};
 use super::decision::{ReviewReport, ReviewRequest, numbered_as, resolutions};
 use super::declined::{SECOND, UNREAD};
 use super::replaced::Landing;
@@ -38,8 +39,7 @@ impl Brain {
     pub fn document_of(&self, name: &str) -> Result<String, BrainError> {
         let waiting = self.need_waiting(name)?;
         let record = self.cycle.waiting_record(&waiting)?;
-        let ops = record.ops.into_iter().filter(lands).collect();
-        let document = Document { agent: None, prediction: None, ops };
+        let document = Document { agent: None, prediction: None, ops: record.ops };
         Ok(String::from_utf8_lossy(&json::pretty(&document)).into_owned())
     }
 
@@ -410,13 +410,11 @@ impl Brain {
             let text =
                 self.cycle.shared.secrets.redact_json(text.as_bytes()).unwrap_or_else(|| text.as_bytes().to_vec());
             let document = Document::parse(&text, "the edited document").map_err(BrainError::from)?;
-            let stays = |op: &Operation| !lands(op) || document.ops.contains(op);
-            let kept: Vec<usize> = (1..=all).filter(|number| stays(&record.ops[number - 1])).collect();
-            if document.ops.is_empty() {
+            let kept: Vec<usize> = (1..=all).filter(|number| document.ops.contains(&record.ops[number - 1])).collect();
+            if !document.ops.iter().any(lands) {
                 return Err(BrainError::usage("nothing is left of the run: `git brain reject` throws it away"));
             }
-            let whole = kept.iter().filter(|number| lands(&record.ops[*number - 1])).count();
-            let edited = document.ops.len().saturating_sub(whole);
+            let edited = document.ops.len().saturating_sub(kept.len());
             let document = Some(document);
             return Ok(Meant { verdict: Verdict::Amend, kept, edited, document, ..nothing });
         }
@@ -502,6 +500,9 @@ impl Brain {
         }
         let shared = &self.cycle.shared;
         document.agent = Some(run.agent());
+        // Those that stay as they are lie with what is left of the run itself.
+        let answers: Vec<Operation> = document.ops.extract_if(.., |op| !lands(op)).collect();
+        let answers: Vec<Operation> = answers.into_iter().filter(|op| !record.ops.contains(op)).collect();
         shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
         let seen = quoted::by_hand(&document, &network, &shared.policy.settings.origins)?;
         let draft = Draft {
@@ -514,7 +515,8 @@ impl Brain {
             amends: Amends { reviewed_by: Some(by.to_owned()), ..Amends::default() },
             ..Draft::by_hand(shared, base, run, "review")?
         };
-        let applied = draft.apply(store, shared)?;
+        let mut applied = draft.apply(store, shared)?;
+        answer_for(&record.agent, &answers, &draft, &network, &mut applied)?;
         Ok(Some((draft, applied)))
     }
 
@@ -586,9 +588,4 @@ impl Brain {
         let judged = if review.verdict == Verdict::Approve { record.clone() } else { record.clone().without_words() };
         self.credit(&judged, value, &text, notes).map(Some)
     }
-}
-
-/// Whether an operation lands by a reviewer's hand: what answers a signal is kept with the run itself.
-pub(super) fn lands(op: &Operation) -> bool {
-    !matches!(op, Operation::Acknowledge(_))
 }

@@ -208,7 +208,7 @@ impl Lookup for TreeNetwork<'_> {
         let path = layout::signal(to, id);
         let Some(bytes) = self.store.read(self.tree, &path)? else { return Ok(None) };
         let signal: Signal = json::strict(&bytes, &path, limits::DOCUMENT_BYTES)?;
-        let answered = self.store.file(self.tree, &layout::acknowledgement(to, id))?.is_some();
+        let answered = self.acknowledgement(to, id)?.is_some_and(|answer| !answer.is_stand_in());
         Ok(Some((signal, answered)))
     }
 

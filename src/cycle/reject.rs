@@ -123,7 +123,7 @@ impl Cycle {
             Operation::Acknowledge(_) if kept.contains(&number) => Some(op.clone()),
             Operation::Acknowledge(answer) => {
                 let mut answer = answer.clone();
-                answer.payload = serde_json::json!({"rejected": run});
+                answer.payload = Acknowledgement::stands_in(run);
                 Some(Operation::Acknowledge(answer))
             }
             _ => None,
@@ -237,8 +237,11 @@ impl Cycle {
         let mut told = Vec::new();
         for path in &causes.answers {
             let Some(bytes) = self.store.read(wake, path)? else { return Ok(None) };
-            let by = serde_json::from_slice::<Acknowledgement>(&bytes).map(|answer| (answer.signal, answer.run));
-            told.extend(by.map(|(signal, by)| format!("signal {signal} by {by}")));
+            let Ok(answer) = serde_json::from_slice::<Acknowledgement>(&bytes) else { continue };
+            if answer.is_stand_in() {
+                return Ok(None);
+            }
+            told.push(format!("signal {} by {}", answer.signal, answer.run));
         }
         // Another agent that perceived the same text answers nothing of this one.
         let own = self.commit_of_run(candidate.commit, run)?;

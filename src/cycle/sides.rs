@@ -34,6 +34,17 @@ impl<'s> TreeSides<'s> {
         Ok(Self { store, neurons, base, left, right, changes })
     }
 
+    /// Whether an answer comes in the place of one that stands in for it.
+    fn is_answered(
+        &self,
+        place: &Place,
+        path: &str,
+        (old, new): (Option<File>, Option<File>),
+    ) -> Result<bool, StoreError> {
+        let (Place::Acknowledgement(..), Some(old), Some(new)) = (place, old, new) else { return Ok(false) };
+        Ok(place.is_answered(&self.store.read_file(old, path)?, &self.store.read_file(new, path)?))
+    }
+
     /// What right changed that the branch of a run may not, in words: anything outside the network, what is written once and for
     /// all, and, for agents, terminal goals. A branch may have commits that no run of this program made.
     pub fn beyond(&self, run: &RunId) -> Result<Option<String>, CycleError> {
@@ -42,7 +53,7 @@ impl<'s> TreeSides<'s> {
                 return Ok(Some(format!("touches {path}, outside network/")));
             }
             match Place::of(path) {
-                place if place.is_immutable() && old.is_some() => {
+                place if place.is_immutable() && old.is_some() && !self.is_answered(&place, path, (*old, *new))? => {
                     return Ok(Some(format!("changes {path}, which stays as it was written")));
                 }
                 Place::Goal if !run.is_a_persons() => {

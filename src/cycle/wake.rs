@@ -18,7 +18,7 @@ use crate::model::document::{Answered, Cognition, Condition};
 use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Signal, Stimulus, json};
-use crate::store::{CommitId, FileChange, TreeId};
+use crate::store::{CommitId, File, FileChange, TreeId};
 use crate::trigger::{self, EVENING, Woken};
 
 /// The flag that puts the most important agents first.
@@ -238,8 +238,14 @@ impl Cycle {
         tree: TreeId,
         change: &FileChange,
     ) -> Result<Option<Answered>, CycleError> {
-        let (Some(new), None) = (change.new, change.old) else { return Ok(None) };
-        let answer: Acknowledgement = json::strict(&self.store.blob(new.blob)?, &change.path, limits::DOCUMENT_BYTES)?;
+        let Some(new) = change.new else { return Ok(None) };
+        let read = |file: File| -> Result<Acknowledgement, CycleError> {
+            Ok(json::strict(&self.store.blob(file.blob)?, &change.path, limits::DOCUMENT_BYTES)?)
+        };
+        if change.old.map(read).transpose()?.is_some_and(|before| !before.is_stand_in()) {
+            return Ok(None);
+        }
+        let answer = read(new)?;
         let found = TreeNetwork::new(&self.store, tree).signal(to, id)?;
         Ok(found.map(|(signal, _)| Answered { signal, answer }))
     }

@@ -2,7 +2,7 @@
 //!
 //! Scenarios, in order: (1) rule 0, as for neurons; (2) the stimulus queue, and records that gave way: removal wins; (3) flags, goals, metadata: a
 //! person's change, the later of two, else the larger run id; (4) what two machines can truly write differently under one id, the same
-//! input fed twice or a signal answered twice: the lesser content, so that the first answer stands; (5) everything else,
+//! input fed twice or a signal answered twice: the lesser content, so that the first answer stands, before one that stands in for an answer; (5) everything else,
 //! immutable files among it: undecided.
 
 use std::cmp::Ordering;
@@ -60,8 +60,9 @@ pub(super) fn pick(
             (if ours >= theirs { Pick::Left } else { Pick::Right }, Some(how))
         }
         // (4)
-        place if place.lesser_stands() || matches!(place, Place::Queue(_)) => match left.cmp(&right) {
-            Ordering::Greater => (Pick::Right, Some(How::Min)),
+        place if place.lesser_stands() || matches!(place, Place::Queue(_)) => match (left, right) {
+            (Some(left), Some(right)) if place.order(left, right) == Ordering::Greater => (Pick::Right, Some(How::Min)),
+            (Some(_), None) => (Pick::Right, Some(How::Min)),
             _ => (Pick::Left, Some(How::Min)),
         },
         // (5)
@@ -135,14 +136,21 @@ mod tests {
     const BY_COMMAND: &[u8] = br#"{"at": "2026-01-26T14:32:00Z", "run": "20260126t143200123z-abcd2345-human"}"#;
     const HOUR_LATER: &[u8] = br#"{"at": "2026-01-26T15:32:00Z", "run": null}"#;
 
+    const STANDS_IN: &[u8] = br#"{"signal": "g-0000000000000001", "by": "a", "run": "20260126t143200123z-abcd2345-a", "created_at": "2026-01-26T14:32:00Z", "payload": {"rejected": "20260126t143200123z-abcd2345-a"}}"#;
+    const ANSWER: &[u8] = br#"{"signal": "g-0000000000000001", "by": "a", "run": "20260127t143200123z-abcd2345-a", "created_at": "2026-01-27T14:32:00Z", "payload": {"rejected": "z"}}"#;
+
     #[test]
     fn every_place_by_its_rule() {
+        let answer = Place::Acknowledgement("a".parse().unwrap(), "g-0000000000000001".parse().unwrap());
         let flag = Place::Flag("urgence".parse().unwrap());
         let queue = Place::Queue("s1".parse().unwrap());
         let (a, b): (Option<&[u8]>, Option<&[u8]>) = (Some(b"a"), Some(b"b"));
         let cases = [
             (&flag, a, a, b, Pick::Right),
             (&flag, a, b, a, Pick::Left),
+            (&answer, None, Some(STANDS_IN), Some(ANSWER), Pick::Right),
+            (&answer, None, Some(ANSWER), Some(STANDS_IN), Pick::Left),
+            (&answer, None, b, a, Pick::Right),
             (&Place::Event, a, a, None, Pick::Right),
             (&Place::Event, None, a, a, Pick::Left),
             (&Place::Event, None, a, b, Pick::Undecided),

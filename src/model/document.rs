@@ -217,6 +217,18 @@ pub struct Acknowledgement {
     pub payload: Value,
 }
 
+impl Acknowledgement {
+    /// The payload that stands for an answer which stays out with its run.
+    pub fn stands_in(run: &RunId) -> Value {
+        serde_json::json!({"rejected": run})
+    }
+
+    /// Whether it says that a run stayed out, and answers nothing: a real answer takes its place.
+    pub fn is_stand_in(&self) -> bool {
+        self.payload == Self::stands_in(&self.run)
+    }
+}
+
 /// A signal with its answer, as whoever asked is shown it.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Answered {

@@ -1,7 +1,9 @@
 //! Where things lie in a brain's tree. Every path of the product is made or read here.
 
+use std::cmp::Ordering;
+
 use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, hex_hash};
-use super::{Format, Stamp};
+use super::{Acknowledgement, Format, Stamp};
 
 /// The network's folder: all that runs may touch.
 pub const NETWORK: &str = "network";
@@ -287,6 +289,21 @@ impl Place {
     /// twice, a signal answered twice. The lesser content stands, wherever the two meet.
     pub fn lesser_stands(&self) -> bool {
         matches!(self, Place::Stimulus(_) | Place::Acknowledgement(..))
+    }
+
+    /// Of two contents of such a file, the order: an answer before one that stands in for an answer of a run that stayed out.
+    pub fn order(&self, one: &[u8], other: &[u8]) -> Ordering {
+        (self.is_stand_in(one), one).cmp(&(self.is_stand_in(other), other))
+    }
+
+    /// Whether an answer comes in the place of one that stands in for it: what is written once is not changed by that.
+    pub fn is_answered(&self, before: &[u8], after: &[u8]) -> bool {
+        self.is_stand_in(before) && !self.is_stand_in(after)
+    }
+
+    fn is_stand_in(&self, bytes: &[u8]) -> bool {
+        matches!(self, Place::Acknowledgement(..))
+            && serde_json::from_slice::<Acknowledgement>(bytes).is_ok_and(|answer| answer.is_stand_in())
     }
 }
 

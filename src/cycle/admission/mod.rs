@@ -475,6 +475,7 @@ impl Judge<'_> {
         for change in changes {
             if Place::of(&change.path).is_immutable()
                 && change.old.is_some()
+                && !self.is_answered(change)?
                 && !(change.new.is_none() && reverted.contains(&change.path))
             {
                 let what = if change.new.is_some() { "is changed" } else { "is removed" };

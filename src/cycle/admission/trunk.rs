@@ -296,7 +296,18 @@ impl Judge<'_> {
     fn gives_way(&self, change: &FileChange) -> Result<bool, CycleError> {
         let (Some(old), Some(new)) = (change.old, change.new) else { return Ok(false) };
         let read = |file| self.cycle.store.read_file(file, &change.path);
-        Ok(Place::of(&change.path).lesser_stands() && new.is_regular() && read(new)? < read(old)?)
+        let place = Place::of(&change.path);
+        Ok(place.lesser_stands() && new.is_regular() && place.order(&read(new)?, &read(old)?).is_lt())
+    }
+
+    /// Whether a commit puts an answer in the place of one that stands in for it.
+    pub(super) fn is_answered(&self, change: &FileChange) -> Result<bool, CycleError> {
+        let place = Place::of(&change.path);
+        let (Place::Acknowledgement(..), Some(old), Some(new)) = (&place, change.old, change.new) else {
+            return Ok(false);
+        };
+        let read = |file| self.cycle.store.read_file(file, &change.path);
+        Ok(new.is_regular() && place.is_answered(&read(old)?, &read(new)?))
     }
 
     /// True for a neuron that is only laid out anew, as an upgrade of the format does.
