@@ -193,3 +193,27 @@ fn edited_document_shows_the_answer_and_keeps_out_one_that_it_leaves_out() {
         }
     }
 }
+
+#[test]
+fn prediction_of_a_run_whose_approval_gave_way_is_told_by_nothing() {
+    let world = two("");
+    let signal = asked(&world);
+    let run = answering(&world, &signal, 1);
+    sync(&world, &["a", "b"]);
+    as_person(&world, "b", "ben", &["reject", &run, "--forget"]).exits(0);
+    world.sync("b");
+    as_person(&world, "a", "mara", &["approve", &run]).exits(0);
+    as_person(&world, "a", "mara", &["outcome", &run, "--value", "0.9"]).exits(0);
+    sync(&world, &["a", "b"]);
+    world.brain("b", &["feed", "The moon is full."]);
+    world.brain("b", &["sleep"]);
+    sync(&world, &["b", "a"]);
+    for machine in ["a", "b"] {
+        for told in [&["ledger"][..], &["story"], &["prime"], &["signals"], &["wisdom", "list"]] {
+            let said = world.brain(machine, told);
+            assert!(!said.contains("zq"), "{machine}, {told:?}: {said}");
+        }
+        let (is_told, chapters) = world.git_try(machine, &["grep", "-h", "zqpred", "main", "--", "network/narrative"]);
+        assert!(!is_told, "{machine}: {chapters}");
+    }
+}

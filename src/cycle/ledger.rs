@@ -108,7 +108,7 @@ pub fn each_from_newest(
     tree: TreeId,
     see: &mut dyn FnMut(usize, LedgerEntry) -> bool,
 ) -> Result<(), CycleError> {
-    each_day(store, tree, layout::LEDGER, &mut |files| each_of_day(store, files, see))
+    each_day(store, tree, layout::LEDGER, &mut |files| each_of_day(store, tree, files, see))
 }
 
 /// Shows the files of each day of a dated folder, newest day first, as long as `see` wants more.
@@ -139,6 +139,7 @@ fn each_day(
 /// Shows the entries of one day, newest first; false if no more are wanted.
 fn each_of_day(
     store: &Store,
+    tree: TreeId,
     files: Vec<(String, File)>,
     see: &mut dyn FnMut(usize, LedgerEntry) -> bool,
 ) -> Result<bool, CycleError> {
@@ -150,11 +151,27 @@ fn each_of_day(
     entries.sort_by(|a, b| b.0.cmp(&a.0));
     for (_, path, file) in entries {
         let bytes = store.read_file(file, &path)?;
-        if !see(bytes.len(), LedgerEntry::decode(&bytes, &path)?) {
+        if !see(bytes.len(), as_told(store, tree, LedgerEntry::decode(&bytes, &path)?)?) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// An entry as it is told: of a run that a decision threw away or amended since, without words of its prediction. An approval that gave way to that
+/// decision had taught them.
+pub(super) fn as_told(store: &Store, tree: TreeId, mut entry: LedgerEntry) -> Result<LedgerEntry, CycleError> {
+    if entry.prediction.text.is_none() && entry.chosen.is_none() {
+        return Ok(entry);
+    }
+    let path = layout::run(&entry.judged);
+    let Some(bytes) = store.read(tree, &path)?.filter(|bytes| RunRecord::may_be_left_over(bytes)) else {
+        return Ok(entry);
+    };
+    if RunRecord::decode(&bytes, &path)?.is_left_over() {
+        (entry.prediction.text, entry.chosen) = (None, None);
+    }
+    Ok(entry)
 }
 
 /// Whether the words of an outcome are those of a review that let not all in.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ledger::{as_told, taken_back};
 use super::one_answer::{Wanted, bad_template};
 use super::{Cycle, CycleError, Member, goals};
 use crate::chemistry::serotonin::{self, Brief, Chapter, Narration, Slice};
@@ -112,9 +113,12 @@ impl Cycle {
             }
         }
         let mut entries = Vec::with_capacity(found.len());
-        for (run, blob) in found {
+        let back = taken_back(&self.store, tree, found.keys().next())?;
+        for (run, blob) in found.into_iter().filter(|(run, _)| !back.contains(run)) {
             let entry = LedgerEntry::decode(&self.store.blob(blob)?, &layout::ledger(&run))?;
-            entries.extend(Some(entry).filter(|entry| entry.method != Method::Unjudged));
+            if entry.method != Method::Unjudged {
+                entries.push(as_told(&self.store, tree, entry)?);
+            }
         }
         Ok(entries)
     }

@@ -14,7 +14,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use super::operation::{Adjust, Connect, Create, Edge, Operation, Prediction};
-use super::record::{APPLIED, Effect, RunOutline, RunRecord, WeightEffect};
+use super::record::{APPLIED, Effect, REJECTED, RunOutline, RunRecord, WeightEffect};
 use crate::limits;
 use crate::model::form::{self, Format, Lines, Pointing};
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
@@ -253,6 +253,11 @@ impl RunRecord {
     /// Whether a record may take runs back or approve some; false is certain.
     pub fn may_settle(bytes: &[u8]) -> bool {
         Self::may_revert(bytes) || names(bytes, b"\"approves\"")
+    }
+
+    /// Whether a record may be what is left of a run that was thrown away or amended; false is certain.
+    pub fn may_be_left_over(bytes: &[u8]) -> bool {
+        names(bytes, REJECTED.as_bytes())
     }
 
     /// The canonical bytes of the record in the newest format.
