@@ -2,7 +2,7 @@
 
 use crate::machines::World;
 use crate::review_second::as_person;
-use crate::review_seventh::{NEW, OLD, TWO, belief, found, sync, two};
+use crate::review_seventh::{LOCK, NEW, OLD, TWO, belief, found, sync, two, waiting};
 use serde_json::{Value, json};
 
 /// A memory and a correction of it that waits, on both machines: the memory, the correction, and the run.
@@ -216,4 +216,73 @@ fn prediction_of_a_run_whose_approval_gave_way_is_told_by_nothing() {
         let (is_told, chapters) = world.git_try(machine, &["grep", "-h", "zqpred", "main", "--", "network/narrative"]);
         assert!(!is_told, "{machine}: {chapters}");
     }
+}
+
+#[test]
+fn rejection_that_two_took_back_stays_so_while_one_of_their_runs_stands() {
+    for reverted in ["a", "b"] {
+        let world = two(TWO);
+        let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+        as_person(&world, "b", "ben", &["reject", &run, "--why", "ben says no"]).exits(0);
+        sync(&world, &["b", "a"]);
+        let again = |machine: &str, person: &str| {
+            let made = as_person(&world, machine, person, &["--json", "review", &run, "--again"]).exits(0).document();
+            made["again"][0]["again"]["run"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+        };
+        let (theirs, ours) = (again("b", "ben"), again("a", "mara"));
+        sync(&world, &["a", "b", "a"]);
+        as_person(&world, "a", "mara", &["revert", if reverted == "a" { &ours } else { &theirs }]).exits(0);
+        sync(&world, &["a", "b"]);
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            assert!(world.brain(machine, &["recall", "lock keeper"]).contains(LOCK), "{reverted}, {machine}");
+            let prime = world.brain(machine, &["prime"]);
+            assert!(!prime.contains("ben says no"), "{reverted}, {machine}: {prime}");
+            assert!(world.brain(machine, &["check"]).contains("all good"));
+        }
+        as_person(&world, "b", "ben", &["revert", if reverted == "a" { &theirs } else { &ours }]).exits(0);
+        assert!(!world.brain("b", &["recall", "lock keeper"]).contains(LOCK), "{reverted}");
+        assert!(world.brain("b", &["prime"]).contains("ben says no"), "{reverted}");
+    }
+}
+
+#[test]
+fn rejection_that_a_reviewer_took_back_stays_so_when_the_reviewer_leaves() {
+    let world = two(TWO);
+    let run = waiting(&world, json!([belief("n-lock", LOCK)]));
+    as_person(&world, "b", "ben", &["reject", &run, "--why", "ben says no"]).exits(0);
+    sync(&world, &["b", "a"]);
+    as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
+    sync(&world, &["a", "b"]);
+    let settings = world.read("b", "brain.toml").replace(", \"mara@example.invalid\"", "");
+    world.write("b", "brain.toml", &settings);
+    world.git("b", &["commit", "-qam", "mara leaves"]);
+    world.brain("b", &["trust", "--yes"]);
+    sync(&world, &["b", "a"]);
+    world.brain("a", &["trust", "--yes"]);
+    for machine in ["a", "b"] {
+        let prime = world.brain(machine, &["prime"]);
+        assert!(prime.contains(LOCK) && !prime.contains("ben says no"), "{machine}: {prime}");
+        let decided = world.brain(machine, &["review", "--decided"]);
+        assert!(decided.contains("taken back by"), "{machine}: {decided}");
+    }
+}
+
+#[test]
+fn rejected_correction_that_is_taken_back_archives_what_it_corrects() {
+    let world = two(TWO);
+    let (_, _, run) = corrected(&world, true);
+    as_person(&world, "b", "ben", &["reject", &run]).exits(0);
+    sync(&world, &["b", "a"]);
+    let made = as_person(&world, "a", "mara", &["--json", "review", &run, "--again"]).exits(0).document();
+    sync(&world, &["a", "b"]);
+    world.same(&["a", "b"]);
+    for machine in ["a", "b"] {
+        let now = found(&world, machine);
+        assert!(now.contains(NEW) && !now.contains(OLD), "{machine}: {now}");
+        assert!(world.brain(machine, &["check"]).contains("all good"));
+    }
+    as_person(&world, "b", "ben", &["revert", made["again"][0]["again"]["run"].as_str().unwrap()]).exits(0);
+    let now = found(&world, "b");
+    assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
 }

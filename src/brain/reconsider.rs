@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::answers::{answer_for, lands};
+use super::replaced::Landing;
 
 use super::write::Given;
 use super::{ApplyReport, Brain, BrainError, RemarkRequest};
@@ -87,6 +88,7 @@ impl Brain {
         if let Some(again) = &review.again {
             // Cut off after it had landed: what is left is to learn from it.
             if !waits(again)? && !taught && !dry_run {
+                self.replaced_again(again, &mut notes)?;
                 self.credit(&record, 1.0, &review.why, &mut notes)?;
             }
             return Err(BrainError::refused(format!("the rejection of {run} was taken back already, as {again}")));
@@ -103,6 +105,9 @@ impl Brain {
         let remark = RemarkRequest { run: run.to_string(), why, forget, again: taken_back, dry_run };
         self.remark_alone(&remark)?;
         let landed = self.land(draft, &applied, dry_run)?;
+        if landed.merged && !dry_run {
+            self.replaced_again(&again, &mut notes)?;
+        }
         let error = match landed.merged && !dry_run && !taught {
             true => Some(self.credit(&record, 1.0, &reason, &mut notes)?.0),
             false => None,
@@ -111,6 +116,16 @@ impl Brain {
             notes.push(format!("it waits as {again}, as the run did: `git brain approve {again}` lets it in"));
         }
         Ok(Reconsidered { run: run.to_string(), again: landed, error, notes })
+    }
+
+    /// Archives the memories that a run replaces by which a rejection is taken back, as its approval would have.
+    fn replaced_again(&self, again: &RunId, notes: &mut Vec<String>) -> Result<(), BrainError> {
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let Some(record) = network.record(again)? else { return Ok(()) };
+        let archived = self.archive_replaced(&Landing { record: &record, by: None, is_let_in: true })?;
+        notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
+        notes.extend(self.staying(&record)?);
+        Ok(())
     }
 
     /// The operations of a run as a run of the person, with the origin of that run.

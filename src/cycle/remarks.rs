@@ -24,7 +24,7 @@ impl Cycle {
                 false if remark.again.is_none() || review.verdict != Verdict::Reject => None,
                 false => self.reviews_of(&review.run)?.into_iter().find(|other| other.review == remark.review),
             };
-            let counts = about.map(|about| self.remark_counts(&remark, &about)).transpose()?;
+            let counts = about.map(|about| self.remark_holds(&remark, &about)).transpose()?;
             if counts != Some(true) {
                 continue;
             }
@@ -70,6 +70,12 @@ impl Cycle {
     pub fn is_said_again(&self, again: &RunId) -> Result<bool, CycleError> {
         let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
         Ok(self.lives(&TreeNetwork::new(&self.store, wake), again)? || self.waiting_named(again.as_str())?.is_some())
+    }
+
+    /// Whether a remark counts, or did when it was carried out: a rejection that a reviewer took back stays so when he leaves.
+    fn remark_holds(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
+        Ok(self.remark_counts(remark, review)?
+            || self.held_when_it_landed(remark)? && self.is_added_by(&remark.path(), remark.address())?)
     }
 
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may

@@ -458,6 +458,14 @@ impl Back<'_> {
         let is_taken_back =
             |run: &RunId| reverted.contains_key(run) || touches.iter().any(|(record, _)| record.run == *run);
         merge::give_way(&mut neuron, is_taken_back, |run| self.network.record(run))?;
+        for (record, effect) in touches.iter().filter(|(_, effect)| effect.created.is_some()) {
+            if self.cycle.is_made_by_a_twin((record, effect), &self.network, is_taken_back)?
+                && let Some(now) = self.network.neuron(id)?
+            {
+                neuron.archived = now.archived;
+                (neuron.salience, neuron.last_salience_update) = (now.salience, now.last_salience_update);
+            }
+        }
         Ok(Some(neuron))
     }
 

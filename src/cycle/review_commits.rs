@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::remarks::lets_forget;
 use super::reviews::is_of_reviewer;
 use super::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::{layout, settings};
-use crate::review::{ReviewRecord, Verdict};
+use crate::review::{Remark, ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
 
 /// The walk along the commits of decisions, newest first, as far as it was needed.
@@ -113,6 +114,26 @@ impl Cycle {
             }
             _ => Ok(false),
         }
+    }
+
+    /// Whether wake has the run by which a remark takes a rejection back, let in under settings of main that let its author do that. A gate has asked
+    /// that before it took the commit.
+    pub(super) fn held_when_it_landed(&self, remark: &Remark) -> Result<bool, CycleError> {
+        let Some(again) = &remark.again else { return Ok(false) };
+        let (store, path) = (&self.store, layout::run(again));
+        let wake = store.need_tip(store.wake())?;
+        if store.file(store.tree_of(wake)?, &path)?.is_none() {
+            return Ok(false);
+        }
+        let landed = store.commit(self.landed_in(wake, again)?)?;
+        let own = self.brought_by(&landed, None, &path)?;
+        let merge = self.brought_by(&landed, Some(&own), &path)?;
+        Ok(match self.main_of_policy(&merge)? {
+            Some(main) if own.email == remark.address() => {
+                lets_forget(&self.settings_in(store.tree_of(main)?)?.review, remark.address())
+            }
+            _ => false,
+        })
     }
 
     /// The commit that let a record in: of a merge of two wakes that of the wake which had it, down to the one above the run's own.

@@ -3,8 +3,9 @@
 use super::let_in::LetIn;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError};
+use crate::delta::{Effect, RunRecord};
 use crate::model::ids::RunId;
-use crate::review::{ReviewRecord, Verdict};
+use crate::review::{REASON, ReviewRecord, Verdict};
 
 impl Cycle {
     /// Whether wake has what a review decided. Of several decisions on a run one stands: an amendment whose run is in wake and was not taken
@@ -59,6 +60,27 @@ impl Cycle {
             }
         }
         Ok(reviews.pop())
+    }
+
+    /// Whether a run made a neuron by which a rejection was taken back, and another one did as well that takes it back and stands.
+    pub(super) fn is_made_by_a_twin(
+        &self,
+        (record, effect): (&RunRecord, &Effect),
+        network: &TreeNetwork<'_>,
+        is_taken_back: impl Fn(&RunId) -> bool,
+    ) -> Result<bool, CycleError> {
+        let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
+        let remarks = about.map(|about| self.remarks_of(&about)).transpose()?.unwrap_or_default();
+        for again in remarks.into_iter().filter_map(|remark| remark.again) {
+            if again == record.run || is_taken_back(&again) {
+                continue;
+            }
+            let made = |other: &Effect| other.created.is_some() && other.id() == effect.id();
+            if network.record(&again)?.is_some_and(|twin| twin.effects.iter().any(made)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether wake has a run that nobody took back.
