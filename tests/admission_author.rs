@@ -75,7 +75,7 @@ fn sync_takes_no_run_in_another_name() {
 }
 
 #[test]
-fn run_of_an_agent_is_by_that_agent_or_squashed_by_a_person_who_names_none() {
+fn run_of_an_agent_is_by_that_agent_or_squashed_by_a_person() {
     let world = World::gated();
     let (_, run) = world.waiting("a", "perception", json!([create("z")]));
     let message = world.git("a", &["log", "-1", "--format=%B", &run]);
@@ -85,16 +85,18 @@ fn run_of_an_agent_is_by_that_agent_or_squashed_by_a_person_who_names_none() {
         ([&memory, person], &message),
         ([&own, &memory], &message),
         ([&own, &address("sleep")], &message),
-        ([person, person], &message),
         ([person, &own], "tidy\n"),
     ] {
         let forged = renamed(&world, &run, hands, message);
         refused(&world, &format!("{hands:?} {message}"), &forged, "wake", SAYS);
     }
     let before = world.tip("remote.git", "wake");
-    for (hands, message) in
-        [([own.as_str(), person], message.as_str()), ([&own, &own], &message), ([person, person], "squashed\n")]
-    {
+    for (hands, message) in [
+        ([own.as_str(), person], message.as_str()),
+        ([&own, &own], &message),
+        ([person, person], "squashed\n"),
+        ([person, person], &message),
+    ] {
         let good = renamed(&world, &run, hands, message);
         world.git("a", &["push", "-q", "origin", &format!("{good}:refs/heads/wake")]);
         world.git("remote.git", &["update-ref", "refs/heads/wake", &before]);

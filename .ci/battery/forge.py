@@ -454,14 +454,10 @@ def hands_of(f):
     return [email for email in (f.email, f.committer) if email.lower().endswith(DOMAIN) and email != UNNAMED]
 
 
-def forged(f, record, said):
-    """Whether a commit is in another name than that of who made its run: people their own, an agent its own, or a person who says no agent's."""
-    hands = hands_of(f)
-    if record["agent"] == "human":
-        return bool(hands)
-    own = record["agent"] + DOMAIN
-    squashed = not hands and not any(key.lower() in ("run", "agent") for key, _ in said)
-    return any(hand != own for hand in hands) or f.email != own and not squashed
+def forged(f, record):
+    """Whether a commit is in the name of an agent that did not make its run. A person may bring an agent's: a squash."""
+    hands, own = hands_of(f), record["agent"] + DOMAIN
+    return bool(hands) and (record["agent"] == "human" or any(hand != own for hand in hands) or f.email != own)
 
 
 def refusal(world, f):
@@ -597,7 +593,7 @@ def refusal(world, f):
         record = json.loads(world.blob(f.files[in_place][1]))
         if f.files != world.files(one.tree):
             return "not what its operations do"
-        if forged(f, record, said):
+        if forged(f, record):
             return "a run in another name"
         stimuli = record.get("stimuli", [])
         if any(value != own for value in all_of("Run")) or any(value != record["agent"] for value in all_of("Agent")):
@@ -681,7 +677,7 @@ def brought(world, f, changes, own, alone):
         if hands_of(f):
             if not alone:
                 return "an agent that brings several runs"
-            return "a run in another name" if forged(f, json.loads(world.blob(blob)), trailers_of(f.message)) else merged(world, f, changes, honest)
+            return "a run in another name" if forged(f, json.loads(world.blob(blob))) else merged(world, f, changes, honest)
         if alone and not set(now) <= set(moved):
             return "a run that says nothing of a neuron"
         if len(f.parents) == 1:

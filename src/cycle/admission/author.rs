@@ -27,9 +27,10 @@ pub(super) fn forged_author(commit: &Commit, record: &RunRecord) -> Option<Strin
 }
 
 impl Judge<'_> {
-    /// Refuses a commit in another name than that of the one who made the run that it brings.
+    /// Refuses a commit in the name of an agent that did not make the run that it brings. A person who squashed an agent's run with its message, as
+    /// the button of a forge does, is let in: the audit asks about it.
     pub(super) fn author(&mut self, commit: &Commit, record: &RunRecord) {
-        if let Some(why) = forged_author(commit, record) {
+        if let Some(why) = forged_author(commit, record).filter(|_| commit.agents_hands().next().is_some()) {
             self.fault_of(Kind::Author, commit, &layout::run(&record.run), 1, why);
         }
     }
