@@ -166,7 +166,7 @@ fn edited_document_shows_the_answer_and_keeps_out_one_that_it_leaves_out() {
         let run = answering(&world, &signal, 1);
         sync(&world, &["a", "b"]);
         let shown = world.dir("b").join("shown.json").display().to_string();
-        let editor = world.sandbox.file("editor", &format!("#!/bin/sh\ncp \"$1\" {shown}\nexit 1\n"));
+        let editor = world.sandbox.file("editor", format!("#!/bin/sh\ncp \"$1\" {shown}\nexit 1\n"));
         world.sandbox.command("chmod", &["+x", &editor]).status().unwrap();
         world.git("b", &["config", "user.email", "ben@example.invalid"]);
         let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["review", &run, "--edit"]);
