@@ -61,24 +61,33 @@ fn list(text: &'static str) -> HashSet<&'static str> {
 /// says as much as two letters). Otherwise the list that holds more of the words than any other; four letters that few other languages have,
 /// and a rest of them, count as a word.
 pub fn language(text: &str) -> Option<Language> {
-    guess(text, surface::surfaces(text).iter().map(|(_, surface)| *surface))
+    let keys: Vec<String> = surface::surfaces(text).into_iter().map(|(_, surface)| surface::key(surface)).collect();
+    guess(text, keys.iter().map(String::as_str))
 }
 
-pub(super) fn guess<'a>(text: &str, surfaces: impl Iterator<Item = &'a str>) -> Option<Language> {
-    let japanese = text.chars().filter(|c| is_japanese(*c)).count();
-    let latin = text.chars().filter(|c| c.is_alphabetic() && !is_japanese(*c)).count();
+/// The same from the keys of its words.
+pub(super) fn guess<'k>(text: &str, keys: impl Iterator<Item = &'k str>) -> Option<Language> {
+    let (mut japanese, mut latin, mut letters) = (0_usize, 0_usize, [0_usize; LATIN.len()]);
+    for c in text.chars() {
+        if c.is_ascii() {
+            latin += usize::from(c.is_ascii_alphabetic());
+        } else if is_japanese(c) {
+            japanese += 1;
+        } else {
+            latin += usize::from(c.is_alphabetic());
+            for ((_, few), count) in LATIN.iter().zip(&mut letters) {
+                *count += usize::from(few.contains(c));
+            }
+        }
+    }
     if japanese > 0 && japanese * 2 >= latin {
         return Some(Language::Japanese);
     }
-    let mut counts = [0_usize; LATIN.len()];
-    for surface in surfaces {
-        let key = surface::key(surface);
+    let mut counts = letters.map(|count| count.div_ceil(4));
+    for key in keys {
         for ((language, _), count) in LATIN.iter().zip(&mut counts) {
-            *count += usize::from(stops(*language).contains(key.as_str()));
+            *count += usize::from(stops(*language).contains(key));
         }
-    }
-    for ((_, letters), count) in LATIN.iter().zip(&mut counts) {
-        *count += text.chars().filter(|c| letters.contains(*c)).count().div_ceil(4);
     }
     let most = counts.into_iter().max().filter(|most| *most > 0)?;
     let mut found = LATIN.iter().zip(counts).filter(|(_, count)| *count == most).map(|((language, _), _)| *language);

@@ -34,20 +34,15 @@ pub fn read(text: &str) -> (Option<Language>, Vec<Word<'_>>) {
 }
 
 fn read_in(text: &str, fallback: Option<Language>) -> (Option<Language>, Vec<Word<'_>>) {
-    let surfaces = surfaces(text);
-    let guessed = language::guess(text, surfaces.iter().map(|(_, surface)| *surface));
+    let found = surfaces(text).into_iter().map(|(start, surface)| (start, surface, key(surface)));
+    let found: Vec<(usize, &str, String)> = found.filter(|(.., key)| !key.is_empty()).collect();
+    let guessed = language::guess(text, found.iter().map(|(.., key)| key.as_str()));
     let language = guessed.or(fallback);
-    let mut words = Vec::with_capacity(surfaces.len());
-    for (start, surface) in surfaces {
-        let key = key(surface);
-        if key.is_empty() {
-            continue;
-        }
-        let stem = language::stem(&key, language);
-        let is_stop = language::is_stop(&key, language);
-        words.push(Word { surface, key, stem, is_stop, start });
-    }
-    (guessed, words)
+    let word = |(start, surface, key): (usize, _, String)| {
+        let (stem, is_stop) = (language::stem(&key, language), language::is_stop(&key, language));
+        Word { surface, key, stem, is_stop, start }
+    };
+    (guessed, found.into_iter().map(word).collect())
 }
 
 /// The stems of the parts of an identifier, such as `is_executable`, `np.array` or `readLine`, without function words; nothing of a

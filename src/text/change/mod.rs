@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
+
 use super::language::{Language, is_hiragana};
 use super::phrase::asks;
 use super::prose::sentences;
@@ -48,6 +50,33 @@ struct Phrase {
 struct List {
     phrases: Vec<Phrase>,
     about: HashMap<String, u8>,
+    changing: Finder,
+    unsure: Finder,
+}
+
+/// Some of the phrases, all looked for in one pass, by their first parts.
+struct Finder {
+    firsts: AhoCorasick,
+    /// Which phrase each first part is of.
+    phrases: Vec<usize>,
+}
+
+impl Finder {
+    fn of(phrases: &[Phrase], wanted: fn(Kind) -> bool) -> Self {
+        let chosen: Vec<usize> = (0..phrases.len()).filter(|at| wanted(phrases[*at].kind)).collect();
+        let firsts = chosen.iter().map(|at| phrases[*at].keys.first().map_or("", String::as_str));
+        Self { firsts: AhoCorasick::new(firsts).expect("invariant: the lists are short"), phrases: chosen }
+    }
+
+    /// Whether words say one of these phrases.
+    fn says(&self, list: &List, words: &[Word<'_>], is_japanese: bool) -> bool {
+        let (text, _) = joined(words.iter().map(|word| word.key.as_str()), is_japanese);
+        let mut found = self.firsts.find_overlapping_iter(&text);
+        found.any(|found| {
+            let keys = &list.phrases[self.phrases[found.pattern().as_usize()]].keys;
+            keys.len() == 1 || find(&text, keys).is_some()
+        })
+    }
 }
 
 struct Lists {
@@ -84,7 +113,9 @@ fn list(text: &'static str, language: Language) -> List {
             _ => phrases.push(phrase),
         }
     }
-    List { phrases, about }
+    let changes = |kind| matches!(kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
+    let (changing, unsure) = (Finder::of(&phrases, changes), Finder::of(&phrases, |kind| kind == Kind::Unsure));
+    List { phrases, about, changing, unsure }
 }
 
 fn kind_of(heading: &str) -> Kind {
@@ -156,14 +187,9 @@ pub struct Mark {
 
 /// Marks the words of the first sentence that says for sure that something changed; empty if none does.
 pub fn marks(said: &str, language: Option<Language>, words: &[Word<'_>]) -> Vec<Mark> {
-    let list = &lists(language).phrases;
+    let list = lists(language);
     let is_one = language == Some(Language::Japanese);
-    let says = |words: &[Word<'_>], wanted: fn(Kind) -> bool| {
-        let (text, _) = joined(words.iter().map(|word| word.key.as_str()), is_one);
-        list.iter().any(|phrase| wanted(phrase.kind) && find(&text, &phrase.keys).is_some())
-    };
-    let changes = |kind| matches!(kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
-    if !says(words, changes) {
+    if !list.changing.says(list, words, is_one) {
         return Vec::new();
     }
     for sentence in sentences(said) {
@@ -172,7 +198,7 @@ pub fn marks(said: &str, language: Option<Language>, words: &[Word<'_>]) -> Vec<
         let from = words.partition_point(|word| word.start < inside.start);
         let to = words.partition_point(|word| word.start < inside.end);
         let row = &words[from..to.max(from)];
-        if !asks(sentence) && says(row, changes) && !says(row, |kind| kind == Kind::Unsure) {
+        if !asks(sentence) && list.changing.says(list, row, is_one) && !list.unsure.says(list, row, is_one) {
             let mark = |at: usize| Mark {
                 is_inside: (from..to).contains(&at),
                 is_owner: (from..to).contains(&at) && is_owner(said, language, words, at),
