@@ -80,6 +80,54 @@ impl Base {
     }
 }
 
+/// Follows the instructions; `None` if they are none, are for another base, or make more than so many bytes.
+pub(super) fn apply(base: &[u8], delta: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut rest = delta;
+    let from = read_length(&mut rest)?;
+    let to = read_length(&mut rest).filter(|to| *to <= most)?;
+    let mut out = Vec::with_capacity(to);
+    while let Some((head, after)) = rest.split_first() {
+        rest = after;
+        let part = match head & 0x7f {
+            0 if *head == 0 => return None,
+            length if head & 0x80 == 0 => take(&mut rest, usize::from(length))?,
+            bits => {
+                let mut number = |bits: u8, count: u8| {
+                    (0..count).try_fold(0_usize, |sum, place| {
+                        let byte = if bits & 1 << place > 0 { take(&mut rest, 1)?[0] } else { 0 };
+                        Some(sum | usize::from(byte) << (8 * place))
+                    })
+                };
+                let (start, length) = (number(bits & 0xf, 4)?, number(bits >> 4, 3)?);
+                base.get(start..)?.get(..if length == 0 { 0x1_0000 } else { length })?
+            }
+        };
+        if out.len() + part.len() > to {
+            return None;
+        }
+        out.extend_from_slice(part);
+    }
+    (from == base.len() && out.len() == to).then_some(out)
+}
+
+fn take<'d>(rest: &mut &'d [u8], bytes: usize) -> Option<&'d [u8]> {
+    let (taken, after) = rest.split_at_checked(bytes)?;
+    *rest = after;
+    Some(taken)
+}
+
+fn read_length(rest: &mut &[u8]) -> Option<usize> {
+    let mut value = 0_usize;
+    for shift in (0..usize::BITS).step_by(7) {
+        let byte = take(rest, 1)?[0];
+        value |= usize::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
 fn length(mut bytes: usize, out: &mut Vec<u8>) {
     while bytes >= 0x80 {
         out.push(bytes as u8 | 0x80);
@@ -178,7 +226,24 @@ mod tests {
                 target.extend_from_slice(&new);
             }
             let delta = Base::new(base.clone()).unwrap().delta(&target).unwrap();
-            prop_assert_eq!(made(&base, &delta), target);
+            prop_assert_eq!(&made(&base, &delta), &target);
+            prop_assert_eq!(apply(&base, &delta, target.len()), Some(target));
+        }
+
+        #[test]
+        fn what_is_no_difference_makes_nothing(
+            base in proptest::collection::vec(any::<u8>(), 0..300),
+            mut delta in proptest::collection::vec(any::<u8>(), 0..100),
+        ) {
+            let made = apply(&base, &delta, 500);
+            prop_assert!(made.is_none_or(|made| made.len() <= 500));
+            let target: Vec<u8> = base.iter().copied().chain(delta.iter().copied()).collect();
+            delta = Base::new(base.clone()).and_then(|base| base.delta(&target)).unwrap_or_default();
+            for cut in 0..delta.len() {
+                prop_assert!(apply(&base, &delta[..cut], 500).is_none(), "cut off at {}", cut);
+            }
+            prop_assert!(delta.is_empty() || target.is_empty() || apply(&base, &delta, target.len() - 1).is_none(), "too long");
+            prop_assert!(delta.is_empty() || apply(&[&base[..], b"x"].concat(), &delta, 500).is_none(), "another base");
         }
     }
 }

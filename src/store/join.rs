@@ -7,91 +7,74 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
-use git2::{ObjectType, Oid};
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use git2::Oid;
 use sha1::{Digest, Sha1};
 
+use super::StoreError;
 use super::bulk::{BUFFER, Entry, Hidden, STORED_BLOCK, header, hex, index_bytes, temporary};
 use super::delta::Base;
-use super::likeness::{ById, Likeness};
-use super::pack::{BLOB, COMMIT, Head, ID, OBJECT_DELTA, Source, TREE};
-use super::{Store, StoreError};
+use super::likeness::Likeness;
+use super::pack::{BLOB, COMMIT, Head, ID, OBJECT_DELTA, TREE};
+use super::packed::Packed;
 
 /// So many differences are put together at most to read one object, as git has it.
-const DEPTH: usize = 50;
-/// Beyond so many objects nothing is looked for that resembles another: the table of them would be large.
-const COMPARED: usize = 1 << 20;
+const DEPTH: u16 = 50;
+/// Beyond so many objects nothing is looked for that resembles another: it would take minutes.
+const COMPARED: usize = 1 << 22;
 /// The share of a whole entry that a difference may take at most: reading it is reading two entries.
 const WORTH: (usize, usize) = (9, 10);
 
 /// Makes one pack of several, durable and under names that git does not look at. `None` if that cannot be done by copying: one names
 /// objects outside of it, is damaged, or went away meanwhile.
-pub(super) fn join(store: &Store, folder: &Path, stems: &[&Path]) -> Result<Option<Hidden>, StoreError> {
+pub(super) fn join(folder: &Path, stems: &[&Path]) -> Result<Option<Hidden>, StoreError> {
     use io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
-    match copy(store, folder, stems) {
+    match copy(folder, stems) {
         Ok(made) => Ok(made),
         Err(e) if [NotFound, UnexpectedEof, InvalidData].contains(&e.kind()) => Ok(None),
         Err(e) => Err(StoreError::file(folder)(e)),
     }
 }
 
-fn copy(store: &Store, folder: &Path, stems: &[&Path]) -> io::Result<Option<Hidden>> {
-    // Oldest first: what was there before is what later versions are told apart from.
-    let mut stems = stems.to_vec();
-    stems.sort_by_cached_key(|stem| std::fs::metadata(stem.with_extension("pack")).and_then(|m| m.modified()).ok());
-    let mut sources = stems.iter().map(|stem| Source::open(stem)).collect::<io::Result<Vec<_>>>()?;
-    let mut chosen = ById::default();
-    let (mut commits, mut heights) = (Vec::new(), ById::default());
-    for (at, source) in sources.iter_mut().enumerate() {
-        let mut tall = vec![0; source.entries.len()];
-        let mut shapes = Vec::with_capacity(tall.len());
-        for row in 0..source.entries.len() {
-            shapes.push(source.shape(row)?);
-        }
-        for (row, (kind, base)) in shapes.into_iter().enumerate().rev() {
-            if kind == OBJECT_DELTA {
-                return Ok(None);
-            }
-            if let Some(base) = base {
-                tall[base] = tall[base].max(tall[row] + 1);
-            }
-            let id = source.entries[row].id;
-            if kind == COMMIT {
-                commits.push(id);
-            }
-            if tall[row] > 0 {
-                let known = heights.entry(id).or_insert(0);
-                *known = tall[row].max(*known);
-            }
-        }
-        for (row, entry) in source.entries.iter().enumerate() {
-            chosen.entry(entry.id).or_insert((at, row));
+fn copy(folder: &Path, stems: &[&Path]) -> io::Result<Option<Hidden>> {
+    let mut packed = Packed::open(stems)?;
+    let numbers = 0..packed.len() as u32;
+    if numbers.clone().any(|number| packed.kind(number) == OBJECT_DELTA) {
+        return Ok(None);
+    }
+    // What is a difference lies behind what it is one to.
+    let mut heights = vec![0_u16; packed.len()];
+    for number in numbers.clone().rev() {
+        if let Some(base) = packed.base(number) {
+            let below = heights[number as usize].saturating_add(1);
+            heights[base as usize] = heights[base as usize].max(below);
         }
     }
-    let Ok(count) = u32::try_from(chosen.len()) else { return Ok(None) };
-    let commits = if chosen.len() > COMPARED { &[] } else { &commits[..] };
-    let likeness = Likeness::of(store, &chosen, commits);
-    let rows: Vec<(usize, usize)> = sources
-        .iter()
-        .enumerate()
-        .flat_map(|(at, source)| (0..source.entries.len()).map(move |row| (at, row)))
-        .collect();
+    for number in numbers.clone() {
+        let first = packed.first(number) as usize;
+        heights[first] = heights[first].max(heights[number as usize]);
+    }
+    let likeness = if packed.distinct() > COMPARED {
+        Likeness::none()
+    } else {
+        let commits: Vec<u32> = numbers.clone().rev().filter(|number| packed.kind(*number) == COMMIT).collect();
+        Likeness::of(&mut packed, &commits)
+    };
     let mut joined = Joined {
-        sources,
-        chosen,
+        placed: vec![None; packed.len()],
+        out: Out::new(folder, packed.distinct() as u32)?,
+        packed,
         heights,
         likeness,
-        placed: ById::default(),
         open: HashSet::new(),
         zlib: Zlib::new(),
         base: None,
-        out: Out::new(folder, count)?,
     };
-    for (at, row) in rows {
-        let id = joined.sources[at].entries[row].id;
-        if joined.place(id)?.is_none() {
+    for number in numbers {
+        if joined.place(number)?.is_none() {
             return Ok(None);
         }
     }
@@ -99,95 +82,86 @@ fn copy(store: &Store, folder: &Path, stems: &[&Path]) -> io::Result<Option<Hidd
 }
 
 /// A pack under way: where its entries come from, and which are in it.
-struct Joined<'s> {
-    sources: Vec<Source>,
-    /// The source and row of each object, of several the first.
-    chosen: ById<(usize, usize)>,
-    /// The length of the longest chain of differences that ends in an object, in its source.
-    heights: ById<usize>,
-    likeness: Likeness<'s>,
-    placed: ById<Placed>,
+struct Joined {
+    packed: Packed,
+    /// The length of the longest chain of differences that ends in an object, in its pack.
+    heights: Vec<u16>,
+    likeness: Likeness,
+    placed: Vec<Option<Placed>>,
     /// Objects on the way to which this one is placed.
-    open: HashSet<Oid>,
+    open: HashSet<u32>,
     zlib: Zlib,
     /// The object that another became the difference to last: files that are made together all become the difference to one.
-    base: Option<(Oid, Option<Base>)>,
+    base: Option<(u32, Option<Base>)>,
     out: Out,
 }
 
 /// Where an entry is, and how many differences it takes to read it.
 #[derive(Clone, Copy)]
 struct Placed {
-    offset: u64,
-    depth: usize,
+    offset: NonZeroU64,
+    depth: u16,
 }
 
-impl Joined<'_> {
+impl Joined {
     /// Places an object, and before it what it is the difference to. `None` if it waits for itself, or too many wait.
-    fn place(&mut self, id: Oid) -> io::Result<Option<Placed>> {
-        if let Some(placed) = self.placed.get(&id) {
-            return Ok(Some(*placed));
+    fn place(&mut self, number: u32) -> io::Result<Option<Placed>> {
+        let number = self.packed.first(number);
+        if let Some(placed) = self.placed[number as usize] {
+            return Ok(Some(placed));
         }
-        let Some((at, row)) = self.chosen.get(&id).copied() else { return Ok(None) };
-        if self.open.len() > DEPTH || !self.open.insert(id) {
+        if self.open.len() > usize::from(DEPTH) || !self.open.insert(number) {
             return Ok(None);
         }
-        let placed = self.place_entry(id, at, row);
-        self.open.remove(&id);
-        if let Ok(Some(placed)) = &placed {
-            self.placed.insert(id, *placed);
+        let placed = self.place_entry(number);
+        self.open.remove(&number);
+        if let Ok(placed) = &placed {
+            self.placed[number as usize] = *placed;
         }
         placed
     }
 
-    fn place_entry(&mut self, id: Oid, at: usize, row: usize) -> io::Result<Option<Placed>> {
-        let (kind, base) = self.sources[at].shape(row)?;
-        let bytes = self.sources[at].read(row)?;
-        if let Some(base) = base {
-            let base = self.sources[at].entries[base].id;
+    fn place_entry(&mut self, number: u32) -> io::Result<Option<Placed>> {
+        let bytes = self.packed.read(number)?;
+        if let Some(base) = self.packed.base(number) {
             let Some(base) = self.place(base)? else { return Ok(None) };
             let head = Head::of(&bytes).ok_or(io::ErrorKind::UnexpectedEof)?;
-            let mut moved = Head::write(head.size, self.out.at - base.offset);
+            let mut moved = Head::write(head.size, self.out.at - base.offset.get());
             moved.extend_from_slice(&bytes[head.bytes..]);
-            return self.out.append(id, &moved).map(|offset| Some(Placed { offset, depth: base.depth + 1 }));
+            return self.append(number, &moved, base.depth.saturating_add(1)).map(Some);
         }
-        if let Some(placed) = self.place_difference(id, kind, &bytes)? {
+        if let Some(placed) = self.place_difference(number, &bytes)? {
             return Ok(Some(placed));
         }
-        let offset = match kind {
-            TREE => {
-                let smaller = self.deflated(bytes)?;
-                self.out.append(id, &smaller)?
-            }
-            _ => self.out.append(id, &bytes)?,
-        };
-        Ok(Some(Placed { offset, depth: 0 }))
+        let bytes = if self.packed.kind(number) == TREE { self.deflated(bytes)? } else { bytes };
+        self.append(number, &bytes, 0).map(Some)
+    }
+
+    fn append(&mut self, number: u32, bytes: &[u8], depth: u16) -> io::Result<Placed> {
+        let offset = self.out.append(self.packed.entry(number).id, bytes)?;
+        Ok(Placed { offset: NonZeroU64::new(offset).ok_or(io::ErrorKind::InvalidData)?, depth })
     }
 
     /// The difference of a whole object, with its entry, to one that it resembles, if that is worth it.
-    fn place_difference(&mut self, id: Oid, kind: u8, whole: &[u8]) -> io::Result<Option<Placed>> {
-        let kind = match kind {
-            TREE => ObjectType::Tree,
-            BLOB => ObjectType::Blob,
-            _ => return Ok(None),
-        };
-        let Some(base) = self.likeness.like(id) else { return Ok(None) };
-        let height = self.heights.get(&id).copied().unwrap_or(0);
-        let Some(placed) = self.place(base)?.filter(|base| base.depth + 1 + height <= DEPTH) else { return Ok(None) };
+    fn place_difference(&mut self, number: u32, whole: &[u8]) -> io::Result<Option<Placed>> {
+        let kind = self.packed.kind(number);
+        let Some(base) = self.likeness.like(number).filter(|_| [TREE, BLOB].contains(&kind)) else { return Ok(None) };
+        let height = self.heights[number as usize];
+        let placed = self.place(base)?.filter(|base| base.depth.saturating_add(height) < DEPTH);
+        let Some(placed) = placed else { return Ok(None) };
         if self.base.as_ref().is_none_or(|(known, _)| *known != base) {
-            self.base = Some((base, self.likeness.content(base, kind).and_then(Base::new)));
+            let content = self.packed.content(base).filter(|(of, _)| *of == kind);
+            self.base = Some((base, content.and_then(|(_, content)| Base::new(content.to_vec()))));
         }
-        let head = Head::of(whole).ok_or(io::ErrorKind::UnexpectedEof)?;
-        let content = self.zlib.inflate(&whole[head.bytes..], head.size)?;
+        let content = self.packed.inflated(whole)?;
         let delta = self.base.as_ref().and_then(|(_, base)| base.as_ref()?.delta(&content));
         let Some(delta) = delta else { return Ok(None) };
-        let mut entry = Head::write(delta.len() as u64, self.out.at - placed.offset);
+        let mut entry = Head::write(delta.len() as u64, self.out.at - placed.offset.get());
         self.zlib.deflate(&delta, &mut entry)?;
         if entry.len() * WORTH.1 > whole.len() * WORTH.0 {
             return Ok(None);
         }
-        let offset = self.out.append(id, &entry)?;
-        Ok(Some(Placed { offset, depth: placed.depth + 1 }))
+        self.append(number, &entry, placed.depth + 1).map(Some)
     }
 
     /// A folder's entry; if it was written without compression, compressed.
@@ -196,44 +170,29 @@ impl Joined<'_> {
         if !entry[head.bytes..].starts_with(STORED_BLOCK) {
             return Ok(entry);
         }
-        let content = self.zlib.inflate(&entry[head.bytes..], head.size)?;
+        let content = self.packed.inflated(&entry)?;
         let mut smaller = entry[..head.bytes].to_vec();
         self.zlib.deflate(&content, &mut smaller)?;
         Ok(if smaller.len() < entry.len() { smaller } else { entry })
     }
 }
 
-/// A compressor and its opposite, used for one content after another: to make one takes longer than to compress a small content.
-struct Zlib {
-    deflate: Compress,
-    inflate: Decompress,
-}
+/// A compressor, used for one content after another: to make one takes longer than to compress a small content.
+struct Zlib(Compress);
 
 impl Zlib {
     fn new() -> Self {
-        Self { deflate: Compress::new(Compression::default(), true), inflate: Decompress::new(true) }
+        Self(Compress::new(Compression::default(), true))
     }
 
     fn deflate(&mut self, content: &[u8], into: &mut Vec<u8>) -> io::Result<()> {
-        self.deflate.reset();
+        self.0.reset();
         loop {
             into.reserve(content.len() / 2 + 64);
-            let rest = &content[self.deflate.total_in() as usize..];
-            if self.deflate.compress_vec(rest, into, FlushCompress::Finish)? == Status::StreamEnd {
+            let rest = &content[self.0.total_in() as usize..];
+            if self.0.compress_vec(rest, into, FlushCompress::Finish)? == Status::StreamEnd {
                 return Ok(());
             }
-        }
-    }
-
-    fn inflate(&mut self, stream: &[u8], size: u64) -> io::Result<Vec<u8>> {
-        self.inflate.reset(true);
-        let size = usize::try_from(size).ok().filter(|size| *size <= crate::limits::DOCUMENT_BYTES);
-        let mut content = Vec::with_capacity(size.ok_or(io::ErrorKind::InvalidData)? + 1);
-        let status = self.inflate.decompress_vec(stream, &mut content, FlushDecompress::Finish)?;
-        if status == Status::StreamEnd && Some(content.len()) == size {
-            Ok(content)
-        } else {
-            Err(io::ErrorKind::InvalidData.into())
         }
     }
 }
@@ -287,6 +246,7 @@ impl Out {
 mod tests {
     use super::*;
     use crate::store::CommitId;
+    use crate::store::pack::Source;
     use crate::store::sandbox::{Sandbox, advance, write};
 
     fn stems(folder: &Path) -> Vec<PathBuf> {
@@ -300,7 +260,7 @@ mod tests {
     fn joined(sandbox: &Sandbox) -> Option<Hidden> {
         let folder = sandbox.path().join(".git/objects/pack");
         let stems = stems(&folder);
-        join(&sandbox.store(), &folder, &stems.iter().map(PathBuf::as_path).collect::<Vec<_>>()).unwrap()
+        join(&folder, &stems.iter().map(PathBuf::as_path).collect::<Vec<_>>()).unwrap()
     }
 
     /// A brain whose packs have some objects twice: a file goes back to what it was, in a store that knows nothing of before.
@@ -378,7 +338,7 @@ mod tests {
         let depths =
             chains.lines().filter_map(|line| line.strip_prefix("chain length = ")?.split(':').next()?.parse().ok());
         let deepest: usize = depths.max().unwrap();
-        assert!((20..=DEPTH).contains(&deepest), "{deepest}");
+        assert!((20..=usize::from(DEPTH)).contains(&deepest), "{deepest}");
         let store = sandbox.store();
         for (commit, n) in kept {
             assert_eq!(

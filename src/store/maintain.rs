@@ -177,7 +177,7 @@ impl Store {
     /// Copies packs into one and removes them; false if that cannot be done by copying.
     fn join(&self, folder: &Path, packs: &[Pack]) -> Result<bool, StoreError> {
         let stems: Vec<&Path> = packs.iter().map(|pack| pack.stem.as_path()).collect();
-        let Some(hidden) = join(self, folder, &stems)? else { return Ok(false) };
+        let Some(hidden) = join(folder, &stems)? else { return Ok(false) };
         let made = BTreeSet::from([hidden.place("pack").with_extension("")]);
         hidden.appear()?;
         remove_packs(folder, packs, &made).map(|()| true)

@@ -42,6 +42,7 @@ mod maintain;
 mod names;
 mod object;
 mod pack;
+mod packed;
 mod plumbing;
 mod propose;
 mod recent;

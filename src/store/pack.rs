@@ -3,7 +3,7 @@
 //! A pack may be anybody's, in a folder that was copied: an index is believed no further than its pack bears it out.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::Crc;
@@ -25,6 +25,10 @@ pub(super) const BLOB: u8 = 3;
 pub(super) const OFFSET_DELTA: u8 = 6;
 /// The difference to an object that may be anywhere.
 pub(super) const OBJECT_DELTA: u8 = 7;
+/// A length takes at most ten bytes, and so does a distance.
+const HEAD: usize = 20;
+/// What stands before entries is read with so much of what follows.
+const READ_AHEAD: usize = 256 << 10;
 /// No entry of ours is longer: documents are bounded, and zlib never makes them twice as long.
 const ENTRY_BYTES: u64 = 2 * crate::limits::DOCUMENT_BYTES as u64;
 /// More differences are never put together to read one object: git itself allows 4095.
@@ -91,22 +95,29 @@ impl Source {
         Ok(head.get(bytes..bytes + ID).and_then(|name| Oid::from_bytes(name).ok()))
     }
 
-    /// The kind of an entry, and of a difference the row of what it is one to.
-    pub fn shape(&mut self, row: usize) -> io::Result<(u8, Option<usize>)> {
-        let offset = self.entries[row].offset;
-        // A length takes at most ten bytes, and so does a distance.
-        let mut head = [0; 20];
-        self.pack.seek(SeekFrom::Start(offset))?;
-        let read = self.pack.read(&mut head)?;
-        let parts = Head::of(&head[..read]).ok_or(io::ErrorKind::UnexpectedEof)?;
-        if !KINDS.contains(&parts.kind) || parts.distance == Some(0) {
-            return Err(io::ErrorKind::InvalidData.into());
+    /// The kind of each entry, and of a difference the row of what it is one to.
+    pub fn shapes(&self) -> io::Result<Vec<(u8, Option<usize>)>> {
+        let mut pack = BufReader::with_capacity(READ_AHEAD, &self.pack);
+        let mut at = pack.seek(SeekFrom::Start(0))?;
+        let mut shapes = Vec::with_capacity(self.entries.len());
+        let mut head = Vec::with_capacity(HEAD);
+        for Entry { offset, .. } in &self.entries {
+            pack.seek_relative((offset - at) as i64)?;
+            head.clear();
+            at = offset + pack.by_ref().take(HEAD as u64).read_to_end(&mut head)? as u64;
+            pack.seek_relative(*offset as i64 - at as i64)?;
+            at = *offset;
+            let parts = Head::of(&head).ok_or(io::ErrorKind::UnexpectedEof)?;
+            if !KINDS.contains(&parts.kind) || parts.distance == Some(0) {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            let base = parts.distance.map(|distance| {
+                let at = offset.checked_sub(distance).ok_or(io::ErrorKind::InvalidData)?;
+                self.entries.binary_search_by_key(&at, |entry| entry.offset).map_err(|_| io::ErrorKind::InvalidData)
+            });
+            shapes.push((parts.kind, base.transpose()?));
         }
-        let base = parts.distance.map(|distance| {
-            let at = offset.checked_sub(distance).ok_or(io::ErrorKind::InvalidData)?;
-            self.entries.binary_search_by_key(&at, |entry| entry.offset).map_err(|_| io::ErrorKind::InvalidData)
-        });
-        Ok((parts.kind, base.transpose()?))
+        Ok(shapes)
     }
 }
 
@@ -171,8 +182,7 @@ pub(super) fn is_sound(stem: &Path) -> bool {
         let mut bases = Vec::with_capacity(source.entries.len());
         let mut rows: Vec<(Oid, usize)> = source.entries.iter().enumerate().map(|(row, e)| (e.id, row)).collect();
         rows.sort_unstable();
-        for row in 0..source.entries.len() {
-            let (kind, base) = source.shape(row)?;
+        for (row, (kind, base)) in source.shapes()?.into_iter().enumerate() {
             let named = if kind == OBJECT_DELTA { source.named(row)? } else { None };
             let here = named.and_then(|id| rows.binary_search_by_key(&id, |(id, _)| *id).ok().map(|at| rows[at].1));
             bases.push(base.or(here));
