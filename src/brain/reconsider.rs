@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::answers::{answer_for, lands};
 use super::replaced::Landing;
-
 use super::write::Given;
 use super::{ApplyReport, Brain, BrainError, RemarkRequest};
 use crate::cycle::EVALUATOR;
