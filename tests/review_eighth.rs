@@ -1,8 +1,9 @@
 //! Decisions that give way or are taken back after a night: memories, answers and words are what the decision that stands makes of them.
 
-use crate::machines::World;
+use crate::machines::{World, refused};
 use crate::review_second::as_person;
 use crate::review_seventh::{LOCK, NEW, OLD, TWO, belief, found, sync, two, waiting};
+use crate::sandbox::create;
 use serde_json::{Value, json};
 
 /// A memory and a correction of it that waits, on both machines: the memory, the correction, and the run.
@@ -285,4 +286,33 @@ fn rejected_correction_that_is_taken_back_archives_what_it_corrects() {
     as_person(&world, "b", "ben", &["revert", made["again"][0]["again"]["run"].as_str().unwrap()]).exits(0);
     let now = found(&world, "b");
     assert!(now.contains(OLD) && !now.contains(NEW), "{now}");
+}
+
+/// A merge by plain git decides between the sides of a memory that both changed: not of the words that one of them alone changed.
+#[test]
+fn merge_by_hand_keeps_the_words_that_one_side_alone_changed() {
+    let world = two("");
+    world.apply("a", json!([create("tea")]));
+    world.sync("a");
+    let (_, run) = world.waiting("a", "scribe", json!([{"op": "reword", "id": "tea", "concept": "Green tea"}]));
+    world.apply("a", json!([{"op": "activate", "id": "tea", "strength": 0.5}]));
+    world.sync("a");
+    let wake = world.tip("a", "wake");
+    let show = |commit: &str, path: &str| world.git("a", &["show", &format!("{commit}:{path}")]) + "\n";
+    let record = world.git("a", &["diff", "--name-only", &format!("{run}^"), &run, "--", "network/runs"]);
+    let brought = show(&run, &record);
+    let tea = world.path_of("a", &wake, "/tea.json");
+    let ours = show(&wake, &tea);
+    let merge = |words: &str| {
+        let text = ours.replace("\"concept\": \"tea\"", &format!("\"concept\": \"{words}\""));
+        let files = [(&*record, Some(&*brought)), (&*tea, Some(&*text))];
+        world.commit("a", &wake, &[&wake, &run], &files, "Merged by hand\n", &[])
+    };
+    for words in ["tea", "Black tea"] {
+        refused(&world, words, &merge(words), "wake", "is as the side that changed it does not have it");
+    }
+    let honest = merge("Green tea");
+    world.git("a", &["push", "-q", "origin", &format!("{honest}:refs/heads/wake")]);
+    sync(&world, &["a", "b"]);
+    assert_eq!(world.neuron("b", "wake", "tea")["concept"], "Green tea");
 }

@@ -202,8 +202,9 @@ impl Judge<'_> {
         self.connections(commit, &changes, Some(left))
     }
 
-    /// Refuses a merge that changes what only one of its sides had changed: it decides between sides, and what it says itself would be taken for
-    /// what the run says that it lands. Of several bases one may show that both had.
+    /// Refuses a merge that changes what only one of its sides had changed, of a neuron that both had also its words, its origin and whether it is
+    /// archived: it decides between sides, and what it says itself would be taken for what the run says that it lands. Of several bases one may show
+    /// that both had.
     fn decides_between(
         &mut self,
         commit: &Commit,
@@ -216,11 +217,16 @@ impl Judge<'_> {
         for path in paths {
             let file = |tree| store.file(tree, &path);
             let (ours, theirs, merged) = (file(left)?, file(right)?, file(commit.tree)?);
+            let said =
+                |tree| Ok::<_, CycleError>(store.read(tree, &path)?.and_then(|b| Neuron::decode(&b, &path).ok()));
+            let sides = (said(left)?, said(right)?, said(commit.tree)?);
             let mut is_wrong = !bases.is_empty();
             for base in bases {
-                let base = file(*base)?;
-                let one_sided = (ours == base && merged != theirs) || (theirs == base && merged != ours);
-                is_wrong &= one_sided;
+                let says = match (said(*base)?, &sides) {
+                    (Some(base), (Some(ours), Some(theirs), Some(merged))) => loses(&base, ours, theirs, merged),
+                    _ => false,
+                };
+                is_wrong &= says || is_lost(&file(*base)?, &ours, &theirs, &merged);
             }
             if is_wrong || ours == theirs && merged != ours {
                 wrong.push(path);
@@ -398,4 +404,15 @@ impl Judge<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a merge has something otherwise than the side that alone changed it, or otherwise than both sides that did not.
+fn is_lost<T: PartialEq>(base: &T, ours: &T, theirs: &T, merged: &T) -> bool {
+    (ours == base && merged != theirs) || (theirs == base && merged != ours)
+}
+
+fn loses(base: &Neuron, ours: &Neuron, theirs: &Neuron, merged: &Neuron) -> bool {
+    is_lost(&base.concept, &ours.concept, &theirs.concept, &merged.concept)
+        || is_lost(&base.archived, &ours.archived, &theirs.archived, &merged.archived)
+        || is_lost(&base.origin, &ours.origin, &theirs.origin, &merged.origin)
 }
