@@ -628,7 +628,8 @@ def refusal(world, f):
     # Who reads the log would take it for what that run did. A note of what stays undecided of a run lies beside its record.
     told = any(path.startswith("network/") and not path.endswith(".conflicts.json") for path in changes)
     ids = [RECORD.fullmatch(path)[1] for path in records]
-    if told and (any(value not in ids for value in all_of("Run")) or all_of("Agent") and not records):
+    if told and (any(value not in ids for value in all_of("Run"))
+                 or any(value not in [one.split("-", 2)[2] for one in ids] for value in all_of("Agent"))):
         return "in the name of a run that it does not bring"
     gone = [path for path, (old, _) in changes.items() if IMMUTABLE.match(path) and old]
     if gone and not reverted(world, f, changes, gone):

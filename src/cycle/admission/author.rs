@@ -30,7 +30,9 @@ impl Judge<'_> {
     /// Refuses a commit in the name of an agent that did not make the run that it brings. A person who squashed an agent's run with its message, as
     /// the button of a forge does, is let in: the audit asks about it.
     pub(super) fn author(&mut self, commit: &Commit, record: &RunRecord) {
-        if let Some(why) = forged_author(commit, record).filter(|_| commit.agents_hands().next().is_some()) {
+        if let Some(why) =
+            forged_author(commit, record).filter(|_| self.is_audit || commit.agents_hands().next().is_some())
+        {
             self.fault_of(Kind::Author, commit, &layout::run(&record.run), 1, why);
         }
     }

@@ -89,7 +89,7 @@ fn own_run(branch: &Branch) -> Option<RunId> {
 }
 
 impl Judge<'_> {
-    /// Refuses a change of the network that names a run of which it brings no record: commands would show it as what that run did.
+    /// Refuses a change of the network that names a run of which it brings no record, or an agent of which it brings no run: commands would show it as what that run did.
     pub(super) fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
         // What stays undecided of a run is noted beside its record.
         let is_note = |change: &FileChange| matches!(Place::of(&change.path), Place::RunNote(_));
@@ -98,7 +98,8 @@ impl Judge<'_> {
         }
         let is_brought = |run: &&str| records.iter().any(|record| record.as_str() == *run);
         let run = commit.trailer_values("Run").find(|run| !is_brought(run)).map(str::to_owned);
-        let agent = commit.trailer("Agent").filter(|_| records.is_empty()).map(str::to_owned);
+        let is_of = |agent: &&str| records.iter().any(|record| record.agent().as_str() == *agent);
+        let agent = commit.trailer_values("Agent").find(|agent| !is_of(agent)).map(str::to_owned);
         if let Some(claim) = run.or(agent) {
             let message = format!("changes the network in the name of {claim}, and brings no record of that run");
             self.fault_of(Kind::Trailer, commit, "", 0, message);
