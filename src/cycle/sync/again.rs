@@ -8,8 +8,8 @@ use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
-use crate::delta::{APPLIED, Document, RunRecord};
-use crate::model::ids::RunId;
+use crate::delta::{APPLIED, Document, Operation, RunRecord};
+use crate::model::ids::{RunId, SubjectId};
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
 use crate::review::REASON;
@@ -35,6 +35,14 @@ pub(super) struct Rebuilt {
     pub held: Vec<(Branch, CommitId)>,
     /// Branches whose runs wait on other ones now.
     pub gone: Vec<(Branch, CommitId)>,
+}
+
+/// The first subject that an operation forgets.
+fn forgotten(op: &Operation) -> Option<&SubjectId> {
+    match op {
+        Operation::Seal(sealing) => sealing.forget.first(),
+        _ => None,
+    }
 }
 
 impl Cycle {
@@ -139,8 +147,17 @@ impl Cycle {
                     .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
                 continue;
             }
+            let brought = self.store.commit(commit)?;
+            // It cannot be taken back, and a refused commit does not show whose run it is.
+            if let Some(subject) = record.ops.iter().find_map(forgotten) {
+                rebuilt.notes.push(format!(
+                    "run {old} of {} is not done again: it forgets a subject; if that is wanted: `git brain subject forget {subject}`",
+                    brought.email
+                ));
+                continue;
+            }
             // Whose approval lands it is about the run as it was: under a new id it is decided on again.
-            let held = self.store.commit(commit)?.trailer("Review").map(str::to_owned);
+            let held = brought.trailer("Review").map(str::to_owned);
             let held = held.or(left.unapproved.contains(&old).then(|| "asked".to_owned()));
             self.redo(writer, rebuilt, (commit, record, held), &mut newest)?;
         }
