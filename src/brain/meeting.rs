@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gone::{Leaving, may_replace};
 use super::person::is_of_another;
-use super::{Brain, BrainError};
+use super::write::Given;
+use super::{Brain, BrainError, HUMAN};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::revert::Chosen;
 use crate::cycle::snapshot::snapshot_beside;
-use crate::delta::{Operation, RunRecord};
+use crate::delta::operation::Archive;
+use crate::delta::{APPLIED, Document, Effect, Operation, RunRecord};
 use crate::limits;
-use crate::model::ids::{NeuronId, StimulusId, episode_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::{Neuron, Stimulus};
+use crate::model::{Neuron, Stimulus, json};
 use crate::store::CommitId;
 
 /// Where it is kept from which commit on two machines went apart, until what they corrected is settled: in the cache.
@@ -93,6 +95,7 @@ impl Brain {
         }
         let mut notes = Vec::new();
         for (run, record) in taken_back {
+            notes.extend(self.settle_statements(&record)?);
             let chosen = vec![record];
             let (archivals, _) = self.archivals_beside(&chosen)?;
             let is_reverted = |one: &RunRecord| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_some());
@@ -113,6 +116,38 @@ impl Brain {
                     let by = self.restore(id.as_str(), false)?.run;
                     notes.push(format!("{id}, which {run} replaced, is brought back by {by}: {run} is taken back"));
                 }
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Brings back what a run made that is taken back, where another one made it as well and stands, and archives what all that made it is taken back
+    /// of: machines that took one back did not know of the others.
+    fn settle_statements(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
+        let (store, mut notes) = (&self.cycle.store, Vec::new());
+        for id in record.effects.iter().filter(|effect| effect.created.is_some()).filter_map(Effect::id) {
+            let tree = store.tree_of(self.at(None)?)?;
+            let reverted = self.cycle.reverted(tree)?;
+            let Some(neuron) = TreeNetwork::new(store, tree).neuron(id)? else { continue };
+            let stands = self.cycle.is_made_by_another(record, id, |run| reverted.contains_key(run))?;
+            let is_revert = |run: &Option<RunId>| run.as_ref().is_some_and(|run| reverted.values().any(|by| by == run));
+            match stands {
+                Some(true) if is_revert(&neuron.archived) => {
+                    let by = self.restore(id.as_str(), false)?.run;
+                    notes.push(format!("{id} is brought back by {by}: not all that say so are taken back"));
+                }
+                // What people did with it since stays.
+                Some(false) if !neuron.is_archived() && !neuron.pinned && is_revert(&neuron.run) => {
+                    let reason = format!("{} is taken back, and all that said so", record.run);
+                    let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+                    let ops = vec![Operation::Archive(Archive { id: id.clone(), reason })];
+                    let document = Document { agent: Some(agent.clone()), prediction: None, ops };
+                    let (bytes, cognition) = (json::pretty(&document), APPLIED.to_owned());
+                    let given = Given { document, bytes, lines: Vec::new(), agent, reason: "revert", cognition };
+                    self.apply_given(given, false, false)?;
+                    notes.push(format!("{id} is archived: all that say so are taken back"));
+                }
+                _ => {}
             }
         }
         Ok(notes)

@@ -203,7 +203,7 @@ impl Cycle {
     }
 
     /// The runs of a tree that are taken back, and by which run.
-    pub(super) fn reverted(&self, tree: TreeId) -> Result<Rc<BTreeMap<RunId, RunId>>, CycleError> {
+    pub fn reverted(&self, tree: TreeId) -> Result<Rc<BTreeMap<RunId, RunId>>, CycleError> {
         if let Some((of, known)) = &*self.taken_back.borrow()
             && *of == tree
         {
@@ -458,8 +458,8 @@ impl Back<'_> {
         let is_taken_back =
             |run: &RunId| reverted.contains_key(run) || touches.iter().any(|(record, _)| record.run == *run);
         merge::give_way(&mut neuron, is_taken_back, |run| self.network.record(run))?;
-        for (record, effect) in touches.iter().filter(|(_, effect)| effect.created.is_some()) {
-            if self.cycle.is_made_by_a_twin((record, effect), &self.network, is_taken_back)?
+        for (record, _) in touches.iter().filter(|(_, effect)| effect.created.is_some()) {
+            if self.cycle.is_made_by_another(record, id, is_taken_back)? == Some(true)
                 && let Some(now) = self.network.neuron(id)?
             {
                 neuron.archived = now.archived;
