@@ -103,6 +103,7 @@ mod review_fifth;
 mod review_forged;
 mod review_fourth;
 mod review_known;
+mod review_ninth;
 mod review_plain;
 mod review_replaced;
 mod review_second;

@@ -17,7 +17,7 @@ fn tokens(text: &str) -> usize {
 }
 
 /// A client of a server that it started.
-struct Client {
+pub struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -35,7 +35,7 @@ impl Client {
     }
 
     /// A client that says `initialize`.
-    fn named(sandbox: &Sandbox, name: &str) -> Self {
+    pub fn named(sandbox: &Sandbox, name: &str) -> Self {
         let mut client = Self::start(sandbox, &["mcp"]);
         client.initialize(name);
         client
@@ -106,7 +106,7 @@ impl Client {
 
     /// The structured answer of a tool, which has to be the same as its text and within its bound.
     #[track_caller]
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let most = arguments["tokens"].as_u64().unwrap_or(1000) as usize;
         let result = self.result("tools/call", json!({"name": tool, "arguments": arguments}));
         assert_eq!(result["isError"], false, "{result}");

@@ -7,7 +7,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::model::Stamp;
 use crate::model::ids::RunId;
 use crate::review::belief::speak_of_the_same;
-use crate::review::{REASON, Verdict};
+use crate::review::{REASON, ReviewRecord, Verdict};
 use crate::store::CommitId;
 
 /// Decisions that are looked through for what they let in.
@@ -23,7 +23,13 @@ impl Brain {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let mut other = None;
         for review in self.cycle.reviews_of(&run)?.iter().rev() {
-            if review.verdict == Verdict::Reject || !self.cycle.counts_for_its_run(review)? {
+            if !self.cycle.holds_for_its_run(review)? {
+                continue;
+            }
+            if review.verdict == Verdict::Reject {
+                if let Some(words) = self.taken_back_in_words(review)? {
+                    return Ok(Some(words));
+                }
                 continue;
             }
             // Of several the one by which it is there; of a run that was taken back since, the newest.
@@ -35,16 +41,33 @@ impl Brain {
         Ok(other)
     }
 
+    /// Who took a rejection back, and why; `None`: it stands.
+    fn taken_back_in_words(&self, review: &ReviewRecord) -> Result<Option<String>, BrainError> {
+        let told = self.cycle.with_remarks(review.clone())?;
+        let Some(again) = &told.again else { return Ok(None) };
+        let by = self.cycle.taken_back_as(&review.run, again)?.map(|(remark, _)| remark);
+        Ok(by.map(|remark| format!("the rejection was {}", remark.why)))
+    }
+
     /// What reviewers approved and wake still says so, the newest decision first, with when they decided.
     fn approved_beliefs(&self, wake: CommitId) -> Result<Vec<(Stamp, PrimeMemory)>, BrainError> {
         let store = &self.cycle.store;
         let network = TreeNetwork::remembering(store, store.tree_of(wake)?, &self.cycle.shared.neurons);
         let mut found: Vec<(Stamp, PrimeMemory)> = Vec::new();
         for review in self.cycle.newest_reviews(DECISIONS)? {
-            if found.len() >= BELIEFS || review.verdict == Verdict::Reject || !self.cycle.counts_for_its_run(&review)? {
+            if found.len() >= BELIEFS || !self.cycle.holds_for_its_run(&review)? {
                 continue;
             }
-            let landed = review.lands.as_ref().unwrap_or(&review.run);
+            let landed = match review.verdict {
+                // One that was taken back lets in what the run says that took it back.
+                Verdict::Reject => self.cycle.with_remarks(review.clone())?.again,
+                _ => review.lands.clone(),
+            };
+            let landed = match (&landed, review.verdict) {
+                (Some(landed), _) => landed,
+                (None, Verdict::Reject) => continue,
+                (None, _) => &review.run,
+            };
             let Some(record) = network.record(landed)? else { continue };
             for effect in &record.effects {
                 let Some(said) = effect.said() else { continue };

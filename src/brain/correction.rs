@@ -6,12 +6,16 @@ use std::collections::HashSet;
 use super::gone::may_replace;
 use super::person::is_of_another;
 use super::{Brain, BrainError};
-use crate::activation::recall::Answer;
+use crate::activation::recall::{Answer, Filters};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::snapshot::snapshot_beside;
 use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, TextHash, episode_id};
 use crate::model::{Kind, Level, Neuron, Origin, Stimulus, layout};
 use crate::store::CommitId;
+
+/// Memories that say the same, as far as they are looked for and named.
+pub(super) const TWINS: usize = 8;
 
 /// A memory that is to be corrected.
 pub(super) struct Corrected {
@@ -101,6 +105,18 @@ impl Brain {
             });
         }
         Ok(Corrected { id, stimulus, stays: may.why() })
+    }
+
+    /// The live memories that say a text word by word, but one.
+    pub(super) fn twins(&self, but: &NeuronId, text: &str) -> Result<Vec<NeuronId>, BrainError> {
+        let (store, wake) = (&self.cycle.store, self.at(None)?);
+        let snapshot = snapshot_beside(store, store.tree_of(wake)?)?;
+        let filters = Filters { top: Some(TWINS), ..Filters::default() };
+        let now = self.cycle.shared.world.now();
+        let (found, _) = self.cycle.recall(wake, &snapshot, text, filters, now, &mut |_, _| ())?;
+        let same = found.into_iter().filter(|one| TextHash::of(&one.neuron.concept) == TextHash::of(text));
+        let ids = same.flat_map(|one| one.copies.into_iter().chain([one.neuron]).map(|copy| copy.id));
+        Ok(ids.filter(|id| id != but).collect())
     }
 
     /// The live memories that replaced one already, which the later correction replaces as well; none where one of them says the same.

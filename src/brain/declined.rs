@@ -108,6 +108,7 @@ impl Brain {
                 true => one.words(self.cycle.store.main()),
                 false => format!("archives {}: {:?}", one.neuron.id, clip(&one.neuron.concept)),
             }));
+            lines.extend(self.cycle.hidden_by(&network, record, false)?);
         }
         Ok(lines)
     }

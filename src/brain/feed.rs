@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::correction::Corrected;
+use super::correction::{Corrected, TWINS};
 use super::gone::{GoneFile, Leaving};
 use super::inflow::{Planned, Window};
 use super::inputs::{FedFile, Source, subject};
@@ -276,6 +276,13 @@ impl Brain {
         }
         let fed = corrected.iter().map(|old| &old.stimulus);
         let fed_by = self.fed_by_others(fed, &mut Feeders::default())?.into_keys().next();
+        if let Some(Corrected { id, stimulus: old, .. }) = &corrected {
+            notes.extend(self.twins(id, &old.text)?.iter().take(TWINS).map(|twin| {
+                format!(
+                    "{twin} says what {id} says, and stays: `git brain feed --corrects {twin} …` corrects it as well"
+                )
+            }));
+        }
         let corrected = corrected.map(|Corrected { id, stimulus: old, .. }| {
             let by = successors.get(&old.id).map(|(by, _)| by.clone()).or_else(|| same.first().map(episode_id));
             let by = by.map_or_else(|| "a memory that is known".to_owned(), |by| by.to_string());

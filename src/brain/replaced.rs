@@ -87,7 +87,10 @@ impl Brain {
         let store = &self.cycle.store;
         let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &self.cycle.shared.neurons);
         let replaced = self.cycle.replaced_by(&network, record, true)?;
-        Ok(replaced.iter().filter(|one| one.stays).map(|one| one.words(store.main())).collect())
+        let mut words: Vec<String> =
+            replaced.iter().filter(|one| one.stays).map(|one| one.words(store.main())).collect();
+        words.extend(self.cycle.hidden_by(&network, record, true)?);
+        Ok(words)
     }
 
     /// Archives what memories replace that a person has let in. Returns the runs that did.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::network::TreeNetwork;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
+use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::{layout, settings};
 use crate::review::kept_out::{clip, kept_out};
@@ -72,10 +73,27 @@ impl Cycle {
         Ok(self.lives(&TreeNetwork::new(&self.store, wake), again)? || self.waiting_named(again.as_str())?.is_some())
     }
 
-    /// Whether a remark counts, or did when it was carried out: a rejection that a reviewer took back stays so when he leaves.
+    /// Whether a remark counts, or did when it was carried out: a rejection that a reviewer took back stays so when he leaves, and words that whoever
+    /// ever might take back are told no more.
     fn remark_holds(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
-        Ok(self.remark_counts(remark, review)?
-            || self.held_when_it_landed(remark)? && self.is_added_by(&remark.path(), remark.address())?)
+        let held = || Ok::<_, CycleError>(self.held_when_it_landed(remark)? || self.might_forget(remark)?);
+        Ok(self.remark_counts(remark, review)? || held()? && self.is_added_by(&remark.path(), remark.address())?)
+    }
+
+    /// Whether main ever let the author of a remark take back words, which is all that the remark does.
+    fn might_forget(&self, remark: &Remark) -> Result<bool, CycleError> {
+        let (store, mut seen) = (&self.store, BTreeSet::new());
+        let main = store.tip(store.main())?.filter(|_| remark.why.is_empty() && remark.again.is_none());
+        for commit in main.into_iter().flat_map(|main| store.first_parents(main, None)).take(limits::HISTORY_WALK) {
+            let tree = commit?.tree;
+            // What cannot be read let nobody do anything.
+            if seen.insert(store.file(tree, layout::SETTINGS)?.map(|file| file.blob))
+                && self.settings_in(tree).is_ok_and(|settings| lets_forget(&settings.review, remark.address()))
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
@@ -92,11 +110,7 @@ impl Cycle {
     }
 
     /// The remark that takes a rejection of a run back by another run, with the decision that it is about.
-    pub(super) fn taken_back_as(
-        &self,
-        about: &RunId,
-        run: &RunId,
-    ) -> Result<Option<(Remark, ReviewRecord)>, CycleError> {
+    pub fn taken_back_as(&self, about: &RunId, run: &RunId) -> Result<Option<(Remark, ReviewRecord)>, CycleError> {
         let mut remarks = self.remarks_of(about)?.into_iter();
         let Some(remark) = remarks.find(|remark| remark.again.as_ref() == Some(run)) else { return Ok(None) };
         let review = self.reviews_of(about)?.into_iter().find(|review| review.review == remark.review);

@@ -259,6 +259,7 @@ impl Cycle {
         let replaced = self.replaced_by(&network, &record, false)?;
         let (stay, replaced): (Vec<_>, Vec<_>) = replaced.into_iter().partition(|replaced| replaced.stays);
         belief.notes.extend(stay.iter().map(|replaced| replaced.words(self.store.main())));
+        belief.notes.extend(self.hidden_by(&network, &record, false)?);
         belief.neurons.extend(replaced.iter().map(|Replaced { neuron, .. }| Change::replaced(neuron)));
         belief.neurons.sort_by_cached_key(belief::order);
         for Replaced { neuron, .. } in replaced {
@@ -408,10 +409,13 @@ impl Cycle {
         let mut replaced = Vec::new();
         for id in &record.stimuli {
             let Some(by) = network.stimulus_ever(id)?.filter(|by| !by.supersedes.is_empty()) else { continue };
-            let landed = if has_landed { live(id)? } else { None };
-            if has_landed && landed.is_none() {
+            let makes = |op: &Operation| matches!(op, Operation::Create(made) if made.id == Some(episode_id(id)));
+            let landed = live(id)?;
+            // Other agents that wake by a text are no memory of it.
+            if landed.is_none() && (has_landed || !record.ops.iter().any(makes)) {
                 continue;
             }
+            let landed = landed.filter(|_| has_landed);
             let is_tainted = origins.is_tainted(landed.as_ref().map_or(&record.origin, |neuron| &neuron.origin));
             // What it replaces may never have landed: then what that was to replace goes.
             let (mut open, mut seen) = (by.supersedes.clone(), BTreeSet::new());
@@ -432,6 +436,30 @@ impl Cycle {
             }
         }
         Ok(replaced)
+    }
+
+    /// Memories that a run from an origin which is not trusted rewords, in words: agents are told neither what they said nor what they say.
+    pub fn hidden_by(
+        &self,
+        network: &TreeNetwork<'_>,
+        record: &RunRecord,
+        has_landed: bool,
+    ) -> Result<Vec<String>, CycleError> {
+        let origins = &self.shared.policy.settings.origins;
+        let mut words = Vec::new();
+        for op in record.ops.iter().filter(|_| origins.is_tainted(&record.origin)) {
+            let Operation::Reword(reword) = op else { continue };
+            let id = &reword.id;
+            let Some(neuron) = network.neuron(id)?.filter(|neuron| !neuron.is_archived()) else { continue };
+            if !has_landed || origins.is_tainted(&neuron.origin) {
+                words.push(format!(
+                    "agents are told {id} no more, neither as it was nor as {} says it: `git brain approve {id}`, once that is in wake, lets it into {}",
+                    record.origin,
+                    self.store.main()
+                ));
+            }
+        }
+        Ok(words)
     }
 
     /// That all which a waiting run answers was answered meanwhile.
