@@ -1,6 +1,7 @@
 //! Decisions that give way or are taken back after a night: memories, answers and words are what the decision that stands makes of them.
 
 use crate::machines::{World, refused};
+use crate::review_ninth::leaves;
 use crate::review_second::as_person;
 use crate::review_seventh::{LOCK, NEW, OLD, TWO, belief, found, sync, two, waiting};
 use crate::sandbox::create;
@@ -255,12 +256,7 @@ fn rejection_that_a_reviewer_took_back_stays_so_when_the_reviewer_leaves() {
     sync(&world, &["b", "a"]);
     as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
     sync(&world, &["a", "b"]);
-    let settings = world.read("b", "brain.toml").replace(", \"mara@example.invalid\"", "");
-    world.write("b", "brain.toml", &settings);
-    world.git("b", &["commit", "-qam", "mara leaves"]);
-    world.brain("b", &["trust", "--yes"]);
-    sync(&world, &["b", "a"]);
-    world.brain("a", &["trust", "--yes"]);
+    leaves(&world, "mara");
     for machine in ["a", "b"] {
         let prime = world.brain(machine, &["prime"]);
         assert!(prime.contains(LOCK) && !prime.contains("ben says no"), "{machine}: {prime}");

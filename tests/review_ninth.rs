@@ -8,7 +8,8 @@ use crate::sandbox::{Sandbox, delta};
 use crate::subjects::{NAME, keys, recalled, shared};
 use serde_json::{Value, json};
 
-fn leaves(world: &World, person: &str) {
+/// Main names that person no more as one who may decide.
+pub fn leaves(world: &World, person: &str) {
     let settings = world.read("a", "brain.toml").replace(&format!("\"{person}@example.invalid\", "), "");
     world.write("a", "brain.toml", &settings.replace(&format!(", \"{person}@example.invalid\""), ""));
     world.git("a", &["commit", "-qam", &format!("{person} leaves")]);

@@ -41,7 +41,7 @@ impl Brain {
         Ok(other)
     }
 
-    /// Who took a rejection back, and why; `None`: it stands.
+    /// The words of who took a rejection back; `None`: it stands.
     fn taken_back_in_words(&self, review: &ReviewRecord) -> Result<Option<String>, BrainError> {
         let told = self.cycle.with_remarks(review.clone())?;
         let Some(again) = &told.again else { return Ok(None) };
@@ -55,20 +55,19 @@ impl Brain {
         let network = TreeNetwork::remembering(store, store.tree_of(wake)?, &self.cycle.shared.neurons);
         let mut found: Vec<(Stamp, PrimeMemory)> = Vec::new();
         for review in self.cycle.newest_reviews(DECISIONS)? {
-            if found.len() >= BELIEFS || !self.cycle.holds_for_its_run(&review)? {
-                continue;
+            if found.len() >= BELIEFS {
+                break;
             }
             let landed = match review.verdict {
                 // One that was taken back lets in what the run says that took it back.
                 Verdict::Reject => self.cycle.with_remarks(review.clone())?.again,
-                _ => review.lands.clone(),
+                _ => Some(review.lands.as_ref().unwrap_or(&review.run).clone()),
             };
-            let landed = match (&landed, review.verdict) {
-                (Some(landed), _) => landed,
-                (None, Verdict::Reject) => continue,
-                (None, _) => &review.run,
-            };
-            let Some(record) = network.record(landed)? else { continue };
+            let Some(landed) = landed else { continue };
+            if !self.cycle.holds_for_its_run(&review)? {
+                continue;
+            }
+            let Some(record) = network.record(&landed)? else { continue };
             for effect in &record.effects {
                 let Some(said) = effect.said() else { continue };
                 let Some(neuron) = effect.id().map(|id| network.shared(id)).transpose()?.flatten() else { continue };

@@ -121,8 +121,8 @@ impl Brain {
         Ok(notes)
     }
 
-    /// Brings back what a run made that is taken back, where another one made it as well and stands, and archives what all that made it is taken back
-    /// of: machines that took one back did not know of the others.
+    /// Brings back memories that a run made which is taken back, where another one that made them stands, and archives those of which none does:
+    /// machines that took one back did not know of the others.
     fn settle_statements(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
         let (store, mut notes) = (&self.cycle.store, Vec::new());
         for id in record.effects.iter().filter(|effect| effect.created.is_some()).filter_map(Effect::id) {

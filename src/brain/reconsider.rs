@@ -121,10 +121,7 @@ impl Brain {
     fn replaced_again(&self, again: &RunId, notes: &mut Vec<String>) -> Result<(), BrainError> {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let Some(record) = network.record(again)? else { return Ok(()) };
-        let archived = self.archive_replaced(&Landing { record: &record, by: None, is_let_in: true })?;
-        notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
-        notes.extend(self.staying(&record)?);
-        Ok(())
+        self.replace(&Landing { record: &record, by: None, is_let_in: true }, notes)
     }
 
     /// The operations of a run as a run of the person, with the origin of that run.

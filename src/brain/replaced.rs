@@ -82,8 +82,16 @@ impl Brain {
         self.archive(&leaving, Some(landing))
     }
 
+    /// Archives what a landed run replaces, and says which runs did and what stays.
+    pub(super) fn replace(&self, landing: &Landing<'_>, notes: &mut Vec<String>) -> Result<(), BrainError> {
+        let archived = self.archive_replaced(landing)?;
+        notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
+        notes.extend(self.staying(landing.record)?);
+        Ok(())
+    }
+
     /// Memories that stay beside what a landed run says in their place, in words.
-    pub(super) fn staying(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
+    fn staying(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
         let store = &self.cycle.store;
         let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &self.cycle.shared.neurons);
         let replaced = self.cycle.replaced_by(&network, record, true)?;

@@ -551,10 +551,7 @@ impl Brain {
         if review.verdict == Verdict::Reject {
             return Ok(());
         }
-        let archived = self.archive_replaced(&Landing { record, by: Some(by), is_let_in: false })?;
-        notes.extend(archived.iter().map(|run| format!("{run} archived the memories that it replaces")));
-        notes.extend(self.staying(record)?);
-        Ok(())
+        self.replace(&Landing { record, by: Some(by), is_let_in: false }, notes)
     }
 
     /// Judges a run by what a person decided about it: its error and the connections that learn.

@@ -27,7 +27,7 @@ pub(super) const OFFSET_DELTA: u8 = 6;
 pub(super) const OBJECT_DELTA: u8 = 7;
 /// A length takes at most ten bytes, and so does a distance.
 const HEAD: usize = 20;
-/// What stands before entries is read with so much of what follows.
+/// Bytes that are read at once where heads of entries are looked at.
 const READ_AHEAD: usize = 256 << 10;
 /// No entry of ours is longer: documents are bounded, and zlib never makes them twice as long.
 const ENTRY_BYTES: u64 = 2 * crate::limits::DOCUMENT_BYTES as u64;

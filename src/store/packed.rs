@@ -1,6 +1,6 @@
 //! The objects of several packs by number, and what each holds.
 //!
-//! What a table of objects by their ids would take is a multiple of this. Contents are put together here and not asked of libgit2: it looks
+//! A table of objects by their ids would take a multiple of this. Contents are put together here and not asked of libgit2: it looks
 //! each object up in all packs twice, and follows its differences twice, for its size and for its content.
 
 use std::fs::metadata;
@@ -78,12 +78,12 @@ impl Packed {
         (self.by_id, self.fan) = (by_id, fan);
     }
 
-    /// How many objects are numbered; one that several packs hold has as many numbers.
+    /// The count of numbers; an object that several packs hold has as many.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// How many objects there are.
+    /// The count of objects.
     pub fn distinct(&self) -> usize {
         self.by_id.len()
     }
@@ -95,7 +95,7 @@ impl Packed {
         among.binary_search_by_key(&id, |number| self.entry(*number).id).ok().map(|at| among[at])
     }
 
-    /// What of an object with several numbers is read.
+    /// The number by which an object with several is read.
     pub fn first(&self, number: u32) -> u32 {
         self.number(self.entry(number).id).unwrap_or(number)
     }
@@ -116,7 +116,7 @@ impl Packed {
         self.kinds[number as usize]
     }
 
-    /// What an entry is the difference to.
+    /// The object to which an entry is the difference.
     pub fn base(&self, number: u32) -> Option<u32> {
         Some(self.bases[number as usize]).filter(|base| *base != NONE)
     }
@@ -127,7 +127,7 @@ impl Packed {
         self.sources[source].read(row)
     }
 
-    /// What a whole entry, or a difference, says.
+    /// The bytes that an entry holds: a content, or a difference.
     pub fn inflated(&mut self, entry: &[u8]) -> io::Result<Vec<u8>> {
         let head = Head::of(entry).ok_or(io::ErrorKind::UnexpectedEof)?;
         self.inflate.content(&entry[head.bytes..], head.size)

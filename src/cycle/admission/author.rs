@@ -20,10 +20,13 @@ pub(super) fn forged_author(commit: &Commit, record: &RunRecord) -> Option<Strin
     if let Some(hand) = commit.agents_hands().find(|hand| own.as_deref() != Some(*hand)) {
         return Some(by(hand));
     }
-    let is_squashed =
-        commit.agents_hand().is_none() && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none());
-    let is_right = is_persons || is_squashed || own.as_deref() == Some(commit.email.as_str());
+    let is_right = is_persons || is_squashed(commit) || own.as_deref() == Some(commit.email.as_str());
     (!is_right).then(|| by(&commit.email))
+}
+
+/// Whether a person brings runs in a name of their own, and says no other.
+pub(in crate::cycle) fn is_squashed(commit: &Commit) -> bool {
+    commit.agents_hand().is_none() && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none())
 }
 
 impl Judge<'_> {

@@ -21,7 +21,7 @@
 //!
 //! The cost is that of what is new, except where neurons go: then who still points to them is looked for in the whole network.
 
-mod author;
+pub(in crate::cycle) mod author;
 mod decided;
 pub(in crate::cycle) mod history;
 mod kind;

@@ -89,7 +89,8 @@ fn own_run(branch: &Branch) -> Option<RunId> {
 }
 
 impl Judge<'_> {
-    /// Refuses a change of the network that names a run of which it brings no record, or an agent of which it brings no run: commands would show it as what that run did.
+    /// Refuses a change of the network that names a run of which it brings no record, or an agent of which it brings no run: commands would show it
+    /// as what that run did.
     pub(super) fn claims_a_run(&mut self, commit: &Commit, records: &[RunId], changes: &[FileChange]) {
         // What stays undecided of a run is noted beside its record.
         let is_note = |change: &FileChange| matches!(Place::of(&change.path), Place::RunNote(_));

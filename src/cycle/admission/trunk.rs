@@ -19,7 +19,7 @@ use crate::model::Neuron;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::model::settings::{MergePolicy, Settings};
-use crate::store::{BlobId, Commit, CommitId, FileChange, TreeId};
+use crate::store::{BlobId, Commit, CommitId, FileChange, Store, TreeId};
 
 impl Judge<'_> {
     pub(super) fn merge(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
@@ -217,16 +217,12 @@ impl Judge<'_> {
         for path in paths {
             let file = |tree| store.file(tree, &path);
             let (ours, theirs, merged) = (file(left)?, file(right)?, file(commit.tree)?);
-            let said =
-                |tree| Ok::<_, CycleError>(store.read(tree, &path)?.and_then(|b| Neuron::decode(&b, &path).ok()));
-            let sides = (said(left)?, said(right)?, said(commit.tree)?);
             let mut is_wrong = !bases.is_empty();
             for base in bases {
-                let says = match (said(*base)?, &sides) {
-                    (Some(base), (Some(ours), Some(theirs), Some(merged))) => loses(&base, ours, theirs, merged),
-                    _ => false,
-                };
-                is_wrong &= says || is_lost(&file(*base)?, &ours, &theirs, &merged);
+                let before = file(*base)?;
+                let is_one_sided = before == ours || before == theirs;
+                is_wrong &= is_lost(&before, &ours, &theirs, &merged)
+                    || !is_one_sided && loses(store, &path, [*base, left, right, commit.tree])?;
             }
             if is_wrong || ours == theirs && merged != ours {
                 wrong.push(path);
@@ -411,8 +407,15 @@ fn is_lost<T: PartialEq>(base: &T, ours: &T, theirs: &T, merged: &T) -> bool {
     (ours == base && merged != theirs) || (theirs == base && merged != ours)
 }
 
-fn loses(base: &Neuron, ours: &Neuron, theirs: &Neuron, merged: &Neuron) -> bool {
-    is_lost(&base.concept, &ours.concept, &theirs.concept, &merged.concept)
+/// The same of the words, the origin and the archiving of a neuron that both sides changed; the trees are those of the base, of the sides and of the
+/// merge.
+fn loses(store: &Store, path: &str, trees: [TreeId; 4]) -> Result<bool, CycleError> {
+    let mut neurons = Vec::with_capacity(trees.len());
+    for tree in trees {
+        neurons.extend(store.read(tree, path)?.and_then(|bytes| Neuron::decode(&bytes, path).ok()));
+    }
+    let [base, ours, theirs, merged] = &neurons[..] else { return Ok(false) };
+    Ok(is_lost(&base.concept, &ours.concept, &theirs.concept, &merged.concept)
         || is_lost(&base.archived, &ours.archived, &theirs.archived, &merged.archived)
-        || is_lost(&base.origin, &ours.origin, &theirs.origin, &merged.origin)
+        || is_lost(&base.origin, &ours.origin, &theirs.origin, &merged.origin))
 }

@@ -6,6 +6,7 @@ use super::Auditor;
 use super::story::told_awake;
 use crate::audit::difference::{Change, faults};
 use crate::audit::{Finding, Level, Rule};
+use crate::cycle::admission::author::is_squashed;
 use crate::cycle::said::{measured, said_by};
 use crate::cycle::trailers::{INTEGRITY, SLEEP, SLEEP_TRAILER, SNAPSHOT_TRAILER};
 use crate::cycle::{CycleError, EVALUATOR, bootstrap};
@@ -173,10 +174,7 @@ impl Auditor<'_> {
                 format!("is of {}, and starts from {newest}, which is newer: ids grow along history", record.run);
             found.push(Finding::new(Rule::Clock, commit.id, message).of_run(&record.run));
         }
-        // A person who squashes a run by hand brings it in a name of their own, and says no other.
-        let is_squashed =
-            commit.agents_hand().is_none() && ["Run", "Agent"].iter().all(|key| commit.trailer(key).is_none());
-        if is_squashed {
+        if is_squashed(commit) {
             self.record(commit, record, neurons, found);
             return Ok(());
         }
