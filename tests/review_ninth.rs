@@ -209,3 +209,71 @@ fn told(world: &World, is_told: bool) {
     let before = world.json("a", &["recall", "lock keeper"])["results"].to_string();
     assert_eq!(before.contains(LOCK), is_told, "{before}");
 }
+
+/// Who archived it ends it for all who say it, whoever else took back what.
+#[test]
+fn what_a_person_archived_does_not_come_back_by_a_revert_elsewhere() {
+    let world = two(TWO);
+    let runs = [waiting(&world, json!([belief("n-lock", LOCK)])), waiting(&world, json!([belief("n-lock", LOCK)]))];
+    as_person(&world, "b", "ben", &["approve", &runs[0]]).exits(0);
+    sync(&world, &["b", "a"]);
+    let archived = world.apply("a", json!([{"op": "archive", "id": "n-lock", "reason": "wrong"}]));
+    as_person(&world, "b", "ben", &["approve", &runs[1]]).exits(0);
+    as_person(&world, "b", "ben", &["revert", &runs[0]]).exits(0);
+    sync(&world, &["a", "b", "a"]);
+    told(&world, false);
+    as_person(&world, "b", "ben", &["revert", archived["run"].as_str().unwrap()]).exits(0);
+    sync(&world, &["b", "a"]);
+    told(&world, true);
+}
+
+/// A revert of either revert brings the statement back, also after the nights that remove what nothing keeps.
+#[test]
+fn statement_of_two_comes_back_by_the_revert_of_either_revert() {
+    for (nights, first) in [(0, true), (0, false), (3, true), (3, false)] {
+        let world = two(TWO);
+        let runs = [waiting(&world, json!([belief("n-lock", LOCK)])), waiting(&world, json!([belief("n-lock", LOCK)]))];
+        let by = |args: &[&str]| {
+            let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
+            made["by"][0].as_str().unwrap_or_default().to_owned()
+        };
+        runs.iter().for_each(|run| drop(as_person(&world, "b", "ben", &["approve", run]).exits(0)));
+        let reverts = [by(&["revert", &runs[0]]), by(&["revert", &runs[1]])];
+        for _ in 0..nights {
+            world.brain("b", &["sleep"]);
+        }
+        let of = usize::from(!first);
+        let told_before = as_person(&world, "b", "ben", &["revert", "--dry-run", &reverts[of]]).exits(0);
+        assert!(told_before.out.contains("n-lock"), "{told_before}");
+        by(&["revert", &reverts[of]]);
+        sync(&world, &["b", "a"]);
+        told(&world, true);
+        by(&["revert", &runs[of]]);
+        sync(&world, &["b", "a"]);
+        told(&world, false);
+    }
+}
+
+/// Words stay, with the origin of who still says them, and whoever takes a run back is told so.
+#[test]
+fn words_of_a_person_stay_that_persons_when_an_origin_is_taken_back() {
+    let world = two("[origins]\nother = \"review\"\n");
+    let (a, b) = (world.dir("a").display().to_string(), world.dir("b").display().to_string());
+    let said = delta(json!([belief("n-lock", LOCK)])).to_string();
+    let apply = |dir: &str, more: &[&str]| {
+        let args = [&["-C", dir, "--json", "apply", "-"], more].concat();
+        world.sandbox.brain_with(&args, said.as_bytes()).exits(0).document()["run"].as_str().unwrap().to_owned()
+    };
+    let (theirs, own) = (apply(&a, &["--origin", "web:x.example"]), apply(&b, &[]));
+    sync(&world, &["a", "b", "a"]);
+    if !world.brain("a", &["prime"]).contains(LOCK) {
+        let dry = world.brain("a", &["revert", "--dry-run", "--origin", "web:x.example"]);
+        assert!(dry.contains(&format!("n-lock stays: {own} says it as well")), "{dry}");
+    }
+    let done = world.brain("a", &["revert", "--origin", "web:x.example"]);
+    assert!(done.contains(&format!("n-lock stays: {own} says it as well")), "{done}");
+    sync(&world, &["a", "b"]);
+    told(&world, true);
+    let review = world.brain("a", &["review", &theirs]);
+    assert!(review.contains("of others wake has n-lock"), "{review}");
+}

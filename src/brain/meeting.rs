@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::gone::{Leaving, may_replace};
 use super::person::is_of_another;
-use super::write::Given;
-use super::{Brain, BrainError, HUMAN};
+use super::{Brain, BrainError};
+use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::revert::Chosen;
 use crate::cycle::snapshot::snapshot_beside;
-use crate::delta::operation::Archive;
-use crate::delta::{APPLIED, Document, Effect, Operation, RunRecord};
+use crate::cycle::statement::SETTLED;
+use crate::delta::{Operation, RunRecord};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId, episode_id};
+use crate::model::ids::{NeuronId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::{Neuron, Stimulus, json};
+use crate::model::{Neuron, Stimulus};
 use crate::store::CommitId;
 
 /// Where it is kept from which commit on two machines went apart, until what they corrected is settled: in the cache.
@@ -83,19 +83,19 @@ impl Brain {
         let old = base.map(|base| store.tree_of(base)).transpose()?;
         let changes = store.diff_within(old, Some(tree), layout::RUNS, limits::FOLLOWED_NEURONS)?;
         let network = TreeNetwork::new(store, tree);
-        let mut taken_back = BTreeMap::new();
+        let (mut taken_back, mut brought) = (BTreeMap::new(), Vec::new());
         for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
             let Place::Run(run) = Place::of(&change.path) else { continue };
-            let by = network.record(&run)?.filter(|_| run.is_a_persons());
-            for run in by.into_iter().flat_map(|by| by.reverts) {
-                if self.cycle.taken_back_by(tree, &run)?.is_some() {
-                    taken_back.extend(network.record(&run)?.map(|record| (run, record)));
+            let by = network.record(&run)?.filter(|by| run.is_a_persons() && !by.reverts.is_empty());
+            for run in by.iter().flat_map(|by| &by.reverts) {
+                if self.cycle.taken_back_by(tree, run)?.is_some() {
+                    taken_back.extend(network.record(run)?.map(|record| (run.clone(), record)));
                 }
             }
+            brought.extend(by);
         }
-        let mut notes = Vec::new();
+        let mut notes = self.settle_statements(&brought)?;
         for (run, record) in taken_back {
-            notes.extend(self.settle_statements(&record)?);
             let chosen = vec![record];
             let (archivals, _) = self.archivals_beside(&chosen)?;
             let is_reverted = |one: &RunRecord| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_some());
@@ -121,36 +121,18 @@ impl Brain {
         Ok(notes)
     }
 
-    /// Brings back memories that a run made which is taken back, where another one that made them stands, and archives those of which none does:
-    /// machines that took one back did not know of the others.
-    fn settle_statements(&self, record: &RunRecord) -> Result<Vec<String>, BrainError> {
-        let (store, mut notes) = (&self.cycle.store, Vec::new());
-        for id in record.effects.iter().filter(|effect| effect.created.is_some()).filter_map(Effect::id) {
-            let tree = store.tree_of(self.at(None)?)?;
-            let reverted = self.cycle.reverted(tree)?;
-            let Some(neuron) = TreeNetwork::new(store, tree).neuron(id)? else { continue };
-            let stands = self.cycle.is_made_by_another(record, id, |run| reverted.contains_key(run))?;
-            let is_revert = |run: &Option<RunId>| run.as_ref().is_some_and(|run| reverted.values().any(|by| by == run));
-            match stands {
-                Some(true) if is_revert(&neuron.archived) => {
-                    let by = self.restore(id.as_str(), false)?.run;
-                    notes.push(format!("{id} is brought back by {by}: not all that say so are taken back"));
-                }
-                // What people did with it since stays.
-                Some(false) if !neuron.is_archived() && !neuron.pinned && is_revert(&neuron.run) => {
-                    let reason = format!("{} is taken back, and all that said so", record.run);
-                    let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
-                    let ops = vec![Operation::Archive(Archive { id: id.clone(), reason })];
-                    let document = Document { agent: Some(agent.clone()), prediction: None, ops };
-                    let (bytes, cognition) = (json::pretty(&document), APPLIED.to_owned());
-                    let given = Given { document, bytes, lines: Vec::new(), agent, reason: "revert", cognition };
-                    self.apply_given(given, false, false)?;
-                    notes.push(format!("{id} is archived: all that say so are taken back"));
-                }
-                _ => {}
-            }
+    /// Settles memories that several made: of those records, or of runs that they took back or brought back.
+    pub(super) fn settle_statements(&self, brought: &[RunRecord]) -> Result<Vec<String>, BrainError> {
+        if brought.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(notes)
+        let (base, by) = self.person_run(&[SETTLED.as_bytes()])?;
+        let applied = self.cycle.settling(brought, base, &by)?;
+        if !applied.neurons.is_empty() {
+            let draft = Draft::by_hand(&self.cycle.shared, base, by, SETTLED)?;
+            self.land(Draft { reason: SETTLED.to_owned(), ..draft }, &applied, false)?;
+        }
+        Ok(applied.notes)
     }
 
     /// Whether a memory is archived or gone because of these runs, which are taken back, and none that lives replaces it.

@@ -54,6 +54,9 @@ impl Brain {
 
     /// Archives the memories that the stimuli of a landed run replace, where those stimuli are memories now. Returns the runs that archived.
     pub(super) fn archive_replaced(&self, landing: &Landing<'_>) -> Result<Vec<String>, BrainError> {
+        for note in self.settle_statements(std::slice::from_ref(landing.record))? {
+            self.cycle.store.add_note(note);
+        }
         let replaced = {
             let (store, shared) = (&self.cycle.store, &self.cycle.shared);
             let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &shared.neurons);

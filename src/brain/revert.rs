@@ -345,7 +345,7 @@ impl Brain {
     }
 
     /// A new run of the person at this machine, and the commit that it starts from.
-    fn person_run(&self, document: &[&[u8]]) -> Result<(CommitId, RunId), BrainError> {
+    pub(super) fn person_run(&self, document: &[&[u8]]) -> Result<(CommitId, RunId), BrainError> {
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let base = self.at(None)?;
         let newest = self.cycle.newest_run(base)?;
@@ -369,6 +369,7 @@ impl Brain {
         let draft = Draft { reason, amends, ..Draft::by_hand(&self.cycle.shared, base, by.clone(), cognition)? };
         let landed = self.land(draft, applied, report.dry_run)?;
         report.effects.extend(landed.effects);
+        report.notes.extend(landed.notes);
         if !report.dry_run && !landed.merged {
             let conflicts: Vec<String> = landed.conflicts.iter().map(ToString::to_string).collect();
             return Err(BrainError::Refused {

@@ -8,6 +8,7 @@ use super::{AuditItem, Brain, BrainError, Unapproved};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::After;
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
+use crate::cycle::statement::statements;
 use crate::cycle::sync::Standoff;
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
@@ -255,7 +256,18 @@ impl Brain {
                     belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
                 }
                 let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?;
-                belief.notes.extend(by.map(|by| format!("taken back by {by}: wake has nothing of it any more")));
+                if let Some(by) = by {
+                    let mut stays = Vec::new();
+                    for id in statements(&record) {
+                        stays.extend(
+                            network.neuron(&id)?.filter(|now| !now.is_archived()).map(|now| now.id.to_string()),
+                        );
+                    }
+                    belief.notes.push(match stays.is_empty() {
+                        true => format!("taken back by {by}: wake has nothing of it any more"),
+                        false => format!("taken back by {by}; of others wake has {}", stays.join(", ")),
+                    });
+                }
                 Ok(belief)
             }
             None => Err(unknown(format!("there is no run {run}, neither waiting nor in wake"))),

@@ -75,6 +75,7 @@ pub mod sleep;
 pub mod snapshot;
 mod spawn;
 pub mod standing;
+pub mod statement;
 pub mod steering;
 pub mod stimulus;
 pub mod sync;

@@ -4,22 +4,22 @@
 //! Where others have touched it, the runs' effects are subtracted by the typed merge, and what the others did stays. Records, stimuli,
 //! signals and answers stay: they are the audit. Signals that still wait are answered, so that they wake nobody.
 
+mod back;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+use back::{Back, Beside};
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
 use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
-use crate::delta::{Applied, Effect, Operation, RunRecord, reverted_among};
+use crate::delta::{Applied, Operation, RunRecord, reverted_among};
 use crate::limits;
-use crate::merge;
-use crate::model::document::Goal;
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
-use crate::model::neuron::Version;
-use crate::model::settings::MergePolicy;
-use crate::model::{Acknowledgement, Flag, Kind, Neuron, Origin, Signal, Stamp, json};
+use crate::model::{Neuron, Origin, Stamp};
 use crate::store::{CommitId, TreeEdit, TreeId};
 
 /// What taking runs back does.
@@ -89,7 +89,7 @@ impl Cycle {
 
     /// All runs of an origin, and those that descend from its stimuli, that are not taken back already.
     pub fn runs_of_origin(&self, origin: &Origin, tree: TreeId) -> Result<Chosen, CycleError> {
-        let mut records = self.all_records(tree, |_| true)?;
+        let mut records = self.run_records(tree, |_| true, |_| true)?;
         let reverted = reverted_among(&records);
         let stimuli: BTreeSet<StimulusId> = records
             .iter()
@@ -209,18 +209,52 @@ impl Cycle {
         {
             return Ok(Rc::clone(known));
         }
-        let reverted = Rc::new(reverted_among(&self.all_records(tree, RunId::is_a_persons)?));
+        let reverted = Rc::new(reverted_among(&self.reverting_records(tree)?));
         *self.taken_back.borrow_mut() = Some((tree, Rc::clone(&reverted)));
         Ok(reverted)
     }
 
-    /// Records of a tree, newest first.
-    fn all_records(&self, tree: TreeId, wanted: impl Fn(&RunId) -> bool) -> Result<Vec<RunRecord>, CycleError> {
+    /// The runs that are taken back once these are as well.
+    fn taken_back_with<'r>(
+        &self,
+        chosen: impl Iterator<Item = &'r RunRecord> + Clone,
+        tree: TreeId,
+    ) -> Result<BTreeSet<RunId>, CycleError> {
+        let going: BTreeSet<RunId> = chosen.clone().map(|record| record.run.clone()).collect();
+        let others = match chosen.clone().all(|record| record.reverts.is_empty()) {
+            true => BTreeMap::clone(&*self.reverted(tree)?),
+            false => {
+                let mut records = self.reverting_records(tree)?;
+                records.retain(|record| !going.contains(&record.run));
+                reverted_among(&records)
+            }
+        };
+        Ok(others.into_keys().chain(going).collect())
+    }
+
+    /// The records of people that take runs back, newest first.
+    pub fn reverting_records(&self, tree: TreeId) -> Result<Vec<RunRecord>, CycleError> {
+        let mut records = self.run_records(tree, RunId::is_a_persons, RunRecord::may_revert)?;
+        records.retain(|record| !record.reverts.is_empty());
+        Ok(records)
+    }
+
+    /// Records of a tree, newest first, of the runs and files that are wanted.
+    fn run_records(
+        &self,
+        tree: TreeId,
+        is_wanted: impl Fn(&RunId) -> bool,
+        may_be: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<RunRecord>, CycleError> {
         let mut records = Vec::new();
         for (path, file) in self.store.files(tree, layout::RUNS)? {
             let Place::Run(run) = Place::of(&path) else { continue };
-            if wanted(&run) {
-                records.push(RunRecord::decode(&self.store.content(file.blob)?, &path)?);
+            if !is_wanted(&run) {
+                continue;
+            }
+            let bytes = self.store.content(file.blob)?;
+            if may_be(&bytes) {
+                records.push(RunRecord::decode(&bytes, &path)?);
             }
         }
         records.sort_by(|a, b| b.run.cmp(&a.run));
@@ -248,8 +282,9 @@ impl Cycle {
     pub fn reverting(&self, chosen: &Chosen, base: CommitId, by: &RunId, clock: Stamp) -> Result<Reverted, CycleError> {
         let tree = self.store.tree_of(base)?;
         let beside = self.beside_reverts(chosen, tree)?;
-        let mut back =
-            Back { cycle: self, tree, by, network: TreeNetwork::new(&self.store, tree), out: Reverted::default() };
+        let taken_back = self.taken_back_with(chosen.iter().chain(&beside.twins), tree)?;
+        let network = TreeNetwork::new(&self.store, tree);
+        let mut back = Back { cycle: self, tree, base, by, network, taken_back, out: Reverted::default() };
         back.neurons(chosen, &beside)?;
         back.signals(chosen, clock)?;
         back.switches(chosen)?;
@@ -288,7 +323,7 @@ impl Cycle {
         if freed.is_empty() {
             return Ok(beside);
         }
-        let records = self.all_records(tree, RunId::is_a_persons)?;
+        let records = self.reverting_records(tree)?;
         let reverted = reverted_among(&records);
         let others = records.into_iter().filter(|record| {
             let other = chosen.iter().all(|chosen| chosen.run != record.run) && !reverted.contains_key(&record.run);
@@ -320,263 +355,6 @@ impl Cycle {
     }
 }
 
-/// Reverts of other machines that the merge counted once with one that is taken back now.
-#[derive(Debug, Default)]
-struct Beside {
-    /// Those of nothing else: they are taken back with it, and have nothing of their own to give back.
-    twins: Vec<RunRecord>,
-    /// Runs that others of them take back besides: these stay taken back.
-    stays: Vec<RunRecord>,
-}
-
-/// Taking back on its way.
-struct Back<'a> {
-    cycle: &'a Cycle,
-    tree: TreeId,
-    by: &'a RunId,
-    network: TreeNetwork<'a>,
-    out: Reverted,
-}
-
-/// What the runs did to one neuron, newest first.
-type Touches<'r> = Vec<(&'r RunRecord, &'r Effect)>;
-
-impl Back<'_> {
-    fn neurons(&mut self, chosen: &Chosen, beside: &Beside) -> Result<(), CycleError> {
-        let mut touched: BTreeMap<NeuronId, Touches<'_>> = BTreeMap::new();
-        for record in chosen.iter().chain(&beside.stays) {
-            for effect in &record.effects {
-                let Some(id) = effect.id() else { continue };
-                let mut touch = (record, effect);
-                // What one machine removed is there, because another one had more in it, and says what went.
-                if effect.removed.is_some() && self.network.neuron(id)?.is_some() {
-                    let effects = beside.twins.iter().flat_map(|twin| twin.effects.iter().map(move |e| (twin, e)));
-                    let mut same = effects.filter(|(_, e)| e.id() == Some(id) && e.removed.is_none());
-                    touch = same.next().unwrap_or(touch);
-                }
-                touched.entry(id.clone()).or_default().push(touch);
-            }
-        }
-        let mut exact: BTreeMap<NeuronId, Option<Neuron>> = BTreeMap::new();
-        let mut summed: BTreeSet<NeuronId> = BTreeSet::new();
-        for (id, touches) in &touched {
-            match self.as_before(id, touches)? {
-                Some(before) => drop(exact.insert(id.clone(), before)),
-                None => drop(summed.insert(id.clone())),
-            }
-        }
-        // Something else may point to what would go: then it stays, emptied.
-        let mut results: BTreeMap<NeuronId, Neuron> = BTreeMap::new();
-        for id in &summed {
-            results.extend(self.subtracted(id, &touched[id])?.map(|after| (id.clone(), after)));
-        }
-        loop {
-            let gone: BTreeSet<NeuronId> =
-                exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
-            let stay = self.still_pointed_to(&gone, &exact, &results)?;
-            if stay.is_empty() {
-                break;
-            }
-            for id in stay {
-                exact.remove(&id);
-                results.extend(self.subtracted(&id, &touched[&id])?.map(|after| (id.clone(), after)));
-            }
-        }
-        self.keep_shared_concepts(&touched, &exact, &mut results)?;
-        self.out.exact = exact.len();
-        let gone: BTreeSet<NeuronId> = exact.iter().filter(|(_, n)| n.is_none()).map(|(id, _)| id.clone()).collect();
-        for (id, before) in exact {
-            let now = self.network.neuron(&id)?;
-            match (now, before) {
-                (Some(now), None) => drop(self.out.amends.removed.insert(id, now)),
-                (now, Some(before)) if now.as_ref() != Some(&before) => {
-                    self.out.amends.unmarked.insert(id.clone());
-                    self.out.applied.neurons.insert(id, (now, before));
-                }
-                _ => {}
-            }
-        }
-        for (id, mut after) in results {
-            let Some(now) = self.network.neuron(&id)? else { continue };
-            after.connections.retain(|c| !gone.contains(&c.target));
-            after.version = now.version.toggled(self.by);
-            after.run = Some(self.by.clone());
-            self.out.applied.neurons.insert(id, (Some(now), after));
-        }
-        Ok(())
-    }
-
-    /// The neuron as it was before the runs (`Some(None)`: there was none), if nothing else has touched it since; else `None`.
-    ///
-    /// Equal versions are the same set of runs. What people changed by hand leaves no mark there, so the values are compared too.
-    fn as_before(&self, id: &NeuronId, touches: &Touches<'_>) -> Result<Option<Option<Neuron>>, CycleError> {
-        let now = self.network.neuron(id)?;
-        let Some((oldest, first)) = touches.last() else { return Ok(None) };
-        let moved =
-            touches.iter().fold(Version::default(), |sum, (record, effect)| sum.xor(effect.version_moved(&record.run)));
-        let version = now.as_ref().map_or(Version::default(), |n| n.version).xor(moved);
-        let before = match oldest.base.as_deref().and_then(|base| CommitId::parse(base).ok()) {
-            Some(base) => match self.cycle.store.commit(base) {
-                Ok(base) => TreeNetwork::new(&self.cycle.store, base.tree).neuron(id)?,
-                // A shallow clone may not have it.
-                Err(_) => return Ok(None),
-            },
-            None => None,
-        };
-        if before.as_ref().map_or(Version::default(), |n| n.version) != version {
-            return Ok(None);
-        }
-        let made = first.created.is_some();
-        if before.is_none() && !made {
-            return Ok(None);
-        }
-        let Some(mut undone) = now else { return Ok(touches[0].1.removed.is_some().then_some(before)) };
-        // Where several of the runs made it side by side, what each brought cannot be told from the values.
-        if before.is_none() && touches.iter().filter(|(_, effect)| effect.created.is_some()).count() > 1 {
-            return Ok(Some(None));
-        }
-        for (_, effect) in touches.iter().filter(|(_, effect)| effect.created.is_none()) {
-            undone = effect.set_on(&undone, false);
-        }
-        let expected = match (&before, &first.created) {
-            (Some(before), _) => before.clone(),
-            (None, Some(created)) => (**created).clone(),
-            (None, None) => return Ok(None),
-        };
-        let same = Neuron { version: expected.version, run: expected.run.clone(), ..undone } == expected;
-        Ok(same.then_some(before))
-    }
-
-    /// The neuron without what the runs did to it; `None`: it is gone.
-    fn subtracted(&self, id: &NeuronId, touches: &Touches<'_>) -> Result<Option<Neuron>, CycleError> {
-        let Some(mut neuron) = self.network.neuron(id)? else { return Ok(None) };
-        for (_, effect) in touches {
-            let merged = merge::take_back(effect, self.by, &neuron, &MergePolicy::default());
-            neuron = merged.neuron.unwrap_or(neuron);
-        }
-        let reverted = self.cycle.reverted(self.tree)?;
-        let is_taken_back =
-            |run: &RunId| reverted.contains_key(run) || touches.iter().any(|(record, _)| record.run == *run);
-        merge::give_way(&mut neuron, is_taken_back, |run| self.network.record(run))?;
-        for (record, _) in touches.iter().filter(|(_, effect)| effect.created.is_some()) {
-            if self.cycle.is_made_by_another(record, id, is_taken_back)? == Some(true)
-                && let Some(now) = self.network.neuron(id)?
-            {
-                neuron.archived = now.archived;
-                (neuron.salience, neuron.last_salience_update) = (now.salience, now.last_salience_update);
-            }
-        }
-        Ok(Some(neuron))
-    }
-
-    /// Of neurons that would go, those that something which stays points to.
-    fn still_pointed_to(
-        &self,
-        gone: &BTreeSet<NeuronId>,
-        exact: &BTreeMap<NeuronId, Option<Neuron>>,
-        results: &BTreeMap<NeuronId, Neuron>,
-    ) -> Result<BTreeSet<NeuronId>, CycleError> {
-        let mut stay = BTreeSet::new();
-        for source in self.cycle.pointing_to(self.tree, gone)? {
-            let after = match (exact.get(&source), results.get(&source)) {
-                (Some(before), _) => before.clone(),
-                // What only the runs tied has no weight any more, and is cut.
-                (None, Some(after)) => {
-                    let mut after = after.clone();
-                    after.connections.retain(|c| c.weight > 0);
-                    Some(after)
-                }
-                (None, None) => self.network.neuron(&source)?,
-            };
-            let targets = after.into_iter().flat_map(|n| n.connections).map(|c| c.target);
-            stay.extend(targets.filter(|target| *target != source && gone.contains(target)));
-        }
-        Ok(stay)
-    }
-
-    /// A concept that the runs made, and that memories which stay have as well, is theirs: it is no more archived than before, nor duller.
-    fn keep_shared_concepts(
-        &self,
-        touched: &BTreeMap<NeuronId, Touches<'_>>,
-        exact: &BTreeMap<NeuronId, Option<Neuron>>,
-        results: &mut BTreeMap<NeuronId, Neuron>,
-    ) -> Result<(), CycleError> {
-        let made = |id: &NeuronId| touched[id].iter().any(|(_, effect)| effect.created.is_some());
-        let concepts = results.iter().filter(|(id, after)| after.kind == Kind::Semantic && made(id));
-        let concepts: BTreeSet<NeuronId> = concepts.map(|(id, _)| id.clone()).collect();
-        for source in self.cycle.pointing_to(self.tree, &concepts)? {
-            let memory = match (exact.get(&source), results.get(&source)) {
-                (Some(before), _) => before.clone(),
-                (None, Some(after)) => Some(after.clone()),
-                (None, None) => self.network.neuron(&source)?,
-            };
-            let Some(memory) = memory.filter(|n| n.kind == Kind::Episodic && n.archived.is_none()) else { continue };
-            for tie in memory.connections.iter().filter(|tie| tie.weight > 0 && concepts.contains(&tie.target)) {
-                let Some(now) = self.network.neuron(&tie.target)? else { continue };
-                let Some(after) = results.get_mut(&tie.target) else { continue };
-                after.archived = now.archived;
-                (after.salience, after.last_salience_update) = (now.salience, now.last_salience_update);
-            }
-        }
-        Ok(())
-    }
-
-    /// Answers the signals of the runs that still wait.
-    fn signals(&mut self, chosen: &Chosen, clock: Stamp) -> Result<(), CycleError> {
-        let store = &self.cycle.store;
-        for record in chosen {
-            let sent =
-                record.ops.iter().filter_map(|op| if let Operation::Signal(op) = op { Some(&op.to) } else { None });
-            for (index, to) in sent.enumerate() {
-                let id = Signal::id_of(&record.run, index);
-                let there = store.file(self.tree, &layout::signal(to, &id))?.is_some();
-                if there && store.file(self.tree, &layout::acknowledgement(to, &id))?.is_none() {
-                    self.out.applied.acknowledgements.push(Acknowledgement {
-                        signal: id,
-                        by: to.clone(),
-                        run: self.by.clone(),
-                        created_at: clock,
-                        payload: serde_json::json!({"reverted": record.run}),
-                    });
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Flags and goals that one of the runs set last, as they were before.
-    fn switches(&mut self, chosen: &Chosen) -> Result<(), CycleError> {
-        let runs: BTreeSet<&RunId> = chosen.iter().map(|record| &record.run).collect();
-        let mut paths: BTreeMap<String, &RunRecord> = BTreeMap::new();
-        for record in chosen {
-            for op in &record.ops {
-                let path = match op {
-                    Operation::Flag(op) => layout::flag(&op.name),
-                    Operation::Goal(op) => layout::goal(&op.id.clone().unwrap_or_else(|| Goal::id_of(&op.text))),
-                    _ => continue,
-                };
-                // The last one is the oldest.
-                paths.insert(path, record);
-            }
-        }
-        for (path, oldest) in paths {
-            let Some(bytes) = self.cycle.store.read(self.tree, &path)? else { continue };
-            if !set_by(&path, &bytes)?.is_some_and(|run| runs.contains(&run)) {
-                continue;
-            }
-            let base = oldest.base.as_deref().and_then(|base| CommitId::parse(base).ok());
-            let before = match base.map(|base| self.cycle.store.tree_of(base)) {
-                Some(Ok(tree)) => self.cycle.store.read(tree, &path)?,
-                _ => None,
-            };
-            if before.as_ref() != Some(&bytes) {
-                self.out.amends.files.push(TreeEdit::new(path, before));
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Whether an operation archives a memory for one that goes, or that is gone or archived: of several that replace one memory the first archived it, and
 /// may have been taken back since.
 fn archives_for(network: &TreeNetwork<'_>, going: &BTreeSet<NeuronId>, op: &Operation) -> Result<bool, CycleError> {
@@ -584,12 +362,4 @@ fn archives_for(network: &TreeNetwork<'_>, going: &BTreeSet<NeuronId>, op: &Oper
     let by = ["replaced by ", "corrected by "].iter().find_map(|how| archive.reason.strip_prefix(how));
     let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
     Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
-}
-
-/// The run that set a flag or goal last.
-fn set_by(path: &str, bytes: &[u8]) -> Result<Option<RunId>, CycleError> {
-    Ok(match Place::of(path) {
-        Place::Flag(_) => json::strict::<Flag>(bytes, path, limits::DOCUMENT_BYTES)?.run,
-        _ => Goal::decode(bytes, path)?.run,
-    })
 }

@@ -1,19 +1,10 @@
 //! Of several decisions on a run, the one that stands: wake has what it decided.
 
-use std::collections::HashSet;
-
 use super::let_in::LetIn;
 use super::network::TreeNetwork;
-use super::trailers::SLEEP_TRAILER;
 use super::{Cycle, CycleError};
-use crate::delta::RunRecord;
-use crate::limits;
-use crate::model::ids::{NeuronId, RunId};
-use crate::model::layout;
+use crate::model::ids::RunId;
 use crate::review::{ReviewRecord, Verdict};
-
-/// Of a run that makes more neurons, as a text does, it is not looked for who else made them.
-const STATEMENTS: usize = 16;
 
 impl Cycle {
     /// Whether wake has what a review decided. Of several decisions on a run one stands: an amendment whose run is in wake and was not taken
@@ -68,53 +59,6 @@ impl Cycle {
             }
         }
         Ok(reviews.pop())
-    }
-
-    /// Whether something made a neuron beside what is taken back, and stands: several runs, and people, can say the same before they know of each
-    /// other. `None`: nothing did that history tells, or a run that makes as much as a text does, which is not looked for.
-    pub fn is_made_by_another(
-        &self,
-        record: &RunRecord,
-        id: &NeuronId,
-        is_taken_back: impl Fn(&RunId) -> bool,
-    ) -> Result<Option<bool>, CycleError> {
-        if record.effects.iter().filter(|effect| effect.created.is_some()).count() > STATEMENTS {
-            return Ok(None);
-        }
-        let makers = self.makers(id)?;
-        let stands = |run: &Option<RunId>| run.as_ref().is_none_or(|run| !is_taken_back(run));
-        Ok((!makers.is_empty()).then(|| makers.iter().any(stands)))
-    }
-
-    /// The runs whose commits in the history of wake made a neuron; `None` among them is a person's commit by hand.
-    fn makers(&self, id: &NeuronId) -> Result<Vec<Option<RunId>>, CycleError> {
-        let (store, path) = (&self.store, layout::neuron(id));
-        let mut makers = Vec::new();
-        let (mut open, mut seen) = (vec![store.need_tip(store.wake())?], HashSet::new());
-        while let Some(at) = open.pop() {
-            if seen.len() >= limits::HISTORY_WALK {
-                return Ok(Vec::new());
-            }
-            if !seen.insert(at) {
-                continue;
-            }
-            let commit = store.commit(at)?;
-            if store.file(commit.tree, &path)?.is_none() {
-                continue;
-            }
-            let mut is_made = true;
-            for parent in &commit.parents {
-                if store.file(store.tree_of(*parent)?, &path)?.is_some() {
-                    is_made = false;
-                    open.push(*parent);
-                }
-            }
-            // A night brings to main what wake has.
-            if is_made && commit.trailer(SLEEP_TRAILER).is_none() {
-                makers.push(commit.trailer("Run").and_then(|run| RunId::parse(run).ok()));
-            }
-        }
-        Ok(makers)
     }
 
     /// Whether wake has a run that nobody took back.

@@ -28,5 +28,5 @@ pub(crate) use decision::file_value;
 pub use decision::{Conflict, Decision, How};
 pub use driver::{Drive, DriverAnswer, drive};
 pub use neuron::{NeuronMerge, merge_neuron};
-pub use replay::{Direction, Replayed, apply_record, give_way, take_back};
+pub use replay::{Direction, Replayed, again, apply_record, give_way, take_back};
 pub use tree::{Edit, MergeError, Options, Outcome, Side, Sides, three_way, three_way_with};

@@ -113,6 +113,11 @@ fn marked(effect: &Effect, mut neuron: Neuron, run: &RunId) -> Neuron {
     neuron
 }
 
+/// Applies the effect of a run on one neuron again, with the rules that settle everything.
+pub fn again(effect: &Effect, run: &RunId, target: &Neuron) -> Option<Neuron> {
+    apply_effect(effect, run, Direction::Again, Some(target), &MergePolicy::default()).neuron
+}
+
 /// Takes the effect of a run on one neuron back, as the run `by`; see [`Direction::Back`].
 pub fn take_back(effect: &Effect, by: &RunId, target: &Neuron, policy: &MergePolicy) -> NeuronMerge {
     apply_effect(effect, by, Direction::Back(by), Some(target), policy)

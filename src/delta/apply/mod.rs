@@ -412,6 +412,11 @@ impl<L: Lookup> Work<'_, L> {
                 let concept = there.concept.chars().take(60).collect();
                 return Err(self.refuse(Reason::Taken { kind: there.kind, id, concept }));
             }
+            // A person who says what is archived says it again.
+            if let Some(by) = there.archived.clone().filter(|_| self.author.run.is_a_persons()) {
+                self.now.entry(id.clone()).and_modify(|neuron| neuron.archived = None);
+                self.out.notes.push(format!("{id} was archived by {by}, and is there again"));
+            }
             return Ok(());
         }
         if let Some(stimulus) = &op.stimulus
