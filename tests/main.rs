@@ -109,6 +109,7 @@ mod review_replaced;
 mod review_second;
 mod review_seventh;
 mod review_sixth;
+mod review_tenth;
 mod review_third;
 mod review_words;
 mod runaway;

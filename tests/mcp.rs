@@ -36,7 +36,12 @@ impl Client {
 
     /// A client that says `initialize`.
     pub fn named(sandbox: &Sandbox, name: &str) -> Self {
-        let mut client = Self::start(sandbox, &["mcp"]);
+        Self::within(sandbox, ".", name)
+    }
+
+    /// The same with the brain of a folder.
+    pub fn within(sandbox: &Sandbox, folder: &str, name: &str) -> Self {
+        let mut client = Self::start(sandbox, &["-C", folder, "mcp"]);
         client.initialize(name);
         client
     }

@@ -257,21 +257,18 @@ fn statement_of_two_comes_back_by_the_revert_of_either_revert() {
 /// Words stay, with the origin of who still says them, and whoever takes a run back is told so.
 #[test]
 fn words_of_a_person_stay_that_persons_when_an_origin_is_taken_back() {
-    let world = two("[origins]\nother = \"review\"\n");
-    let (a, b) = (world.dir("a").display().to_string(), world.dir("b").display().to_string());
-    let said = delta(json!([belief("n-lock", LOCK)])).to_string();
-    let apply = |dir: &str, more: &[&str]| {
-        let args = [&["-C", dir, "--json", "apply", "-"], more].concat();
-        world.sandbox.brain_with(&args, said.as_bytes()).exits(0).document()["run"].as_str().unwrap().to_owned()
-    };
-    let (theirs, own) = (apply(&a, &["--origin", "web:x.example"]), apply(&b, &[]));
+    let world = two(TWO);
+    let dir = world.dir("a").display().to_string();
+    let proposal = json!({"delta": delta(json!([belief("n-lock", LOCK)]))});
+    let made = Client::within(&world.sandbox, &dir, "editor").call("propose", proposal);
+    let theirs = made["run"].as_str().unwrap().to_owned();
+    let own = world.apply("b", json!([belief("n-lock", LOCK)]))["run"].as_str().unwrap().to_owned();
+    as_person(&world, "a", "ben", &["approve", &theirs]).exits(0);
     sync(&world, &["a", "b", "a"]);
-    if !world.brain("a", &["prime"]).contains(LOCK) {
-        let dry = world.brain("a", &["revert", "--dry-run", "--origin", "web:x.example"]);
-        assert!(dry.contains(&format!("n-lock stays: {own} says it as well")), "{dry}");
+    for args in [&["revert", "--dry-run", "--origin", "mcp:editor"][..], &["revert", "--origin", "mcp:editor"]] {
+        let said = world.brain("a", args);
+        assert!(said.contains(&format!("n-lock stays: {own} says it as well")), "{said}");
     }
-    let done = world.brain("a", &["revert", "--origin", "web:x.example"]);
-    assert!(done.contains(&format!("n-lock stays: {own} says it as well")), "{done}");
     sync(&world, &["a", "b"]);
     told(&world, true);
     let review = world.brain("a", &["review", &theirs]);

@@ -8,7 +8,7 @@ use super::person::is_of_another;
 use super::{Brain, BrainError, HUMAN};
 use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
-use crate::cycle::commit::HELD_FOR_ORIGIN;
+use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
@@ -16,7 +16,7 @@ use crate::delta::{Operation, RunRecord};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::review::Then;
-use crate::model::{Neuron, Origin};
+use crate::model::{Kind, Neuron, Origin};
 use crate::review::REASON;
 use crate::store::CommitId;
 
@@ -50,6 +50,34 @@ impl Brain {
     /// Whether a rule of `[review]` may make the run of a feed wait.
     pub(super) fn rules_may_hold(&self) -> bool {
         self.cycle.shared.policy.settings.review.rule.iter().any(|rule| rule.then == Then::Wait)
+    }
+
+    /// Archives what an approved run archives, by a run of the person who approved it: what an agent archived, any later touch brings back, and
+    /// between its proposal and its approval something may have touched it.
+    pub(super) fn archive_approved(&self, landing: &Landing<'_>) -> Result<(), BrainError> {
+        let (store, shared) = (&self.cycle.store, &self.cycle.shared);
+        let network = TreeNetwork::remembering(store, store.tree_of(self.at(None)?)?, &shared.neurons);
+        let mut ops = Vec::new();
+        for op in &landing.record.ops {
+            let Operation::Archive(archive) = op else { continue };
+            let is_persons = |neuron: &Neuron| neuron.archived.as_ref().is_some_and(RunId::is_a_persons);
+            let goes = |neuron: &Neuron| !is_persons(neuron) && !neuron.pinned && neuron.kind != Kind::Core;
+            if network.shared(&archive.id)?.is_some_and(|neuron| goes(&neuron)) {
+                ops.push(op.clone());
+            }
+        }
+        if ops.is_empty() {
+            return Ok(());
+        }
+        let (base, run) = self.person_run(&[landing.record.run.as_str().as_bytes(), b"archive"])?;
+        let mut draft = Draft::by_hand(shared, base, run, "review")?;
+        draft.reason = landing.reason();
+        draft.origin = landing.record.origin.clone();
+        draft.amends.reviewed_by = landing.by.map(str::to_owned);
+        draft.document.ops = ops;
+        let applied = draft.apply(store, shared)?;
+        self.land(draft, &applied, false)?;
+        Ok(())
     }
 
     /// Archives the memories that the stimuli of a landed run replace, where those stimuli are memories now. Returns the runs that archived.

@@ -548,10 +548,13 @@ impl Brain {
         by: &str,
         notes: &mut Vec<String>,
     ) -> Result<(), BrainError> {
-        if review.verdict == Verdict::Reject {
-            return Ok(());
+        let landing = Landing { record, by: Some(by), is_let_in: false };
+        match review.verdict {
+            Verdict::Reject => return Ok(()),
+            Verdict::Approve => self.archive_approved(&landing)?,
+            Verdict::Amend => {}
         }
-        self.replace(&Landing { record, by: Some(by), is_let_in: false }, notes)
+        self.replace(&landing, notes)
     }
 
     /// Judges a run by what a person decided about it: its error and the connections that learn.

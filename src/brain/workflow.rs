@@ -37,33 +37,46 @@ impl Workflow {
     }
 }
 
+/// The repository of this program, where it was built with one.
+const REPOSITORY: Option<&str> = match option_env!("CARGO_PKG_REPOSITORY") {
+    Some("") | None => None,
+    Some(url) => Some(url),
+};
+
+/// The arguments by which cargo installs git-brain from a git repository.
+fn install_from(url: &str) -> Result<String, BrainError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:.@_-~+%".contains(c);
+    if url.is_empty() || url.starts_with('-') || !url.chars().all(is_plain) {
+        return Err(BrainError::usage(format!("--git {url:?} is no URL of letters, digits and / : . @ _ - ~ + %")));
+    }
+    Ok(format!("--locked --git {url} git-brain"))
+}
+
 impl Brain {
-    /// Writes the workflow into the work tree, for the person to commit; returns its path.
+    /// Writes the workflow into the work tree, for the person to commit; returns its path. It installs git-brain from that repository, else by the
+    /// name of the crate.
     ///
     /// # Errors
-    /// There is no work tree, or another file stands there.
-    pub fn write_workflow(&self, workflow: Workflow) -> Result<PathBuf, BrainError> {
-        self.write_file(workflow.file(), "`git brain ci`")
+    /// There is no work tree, or another file stands there; a URL that a shell or YAML would read otherwise (exit code 2).
+    pub fn write_workflow(&self, workflow: Workflow, from: Option<&str>) -> Result<PathBuf, BrainError> {
+        let install = from.or(REPOSITORY).map_or_else(|| Ok("--locked git-brain".to_owned()), install_from)?;
+        let (path, text) = workflow.file();
+        self.write_file((path, &text.replace("INSTALL", &install)), "`git brain ci`")
     }
 
-    /// Writes the workflow of the audit, as [`Brain::write_workflow`] does. It installs git-brain from that repository.
+    /// Writes the workflow of the audit, as [`Brain::write_workflow`] does, but for the name of the crate, which others may take.
     ///
     /// # Errors
-    /// The same; a URL that a shell or YAML would read otherwise (exit code 2).
+    /// The same; no repository is named.
     pub fn write_audit_workflow(&self, workflow: Workflow, from: Option<&str>) -> Result<PathBuf, BrainError> {
-        let Some(url) = from.or(option_env!("CARGO_PKG_REPOSITORY").filter(|url| !url.is_empty())) else {
+        let Some(url) = from.or(REPOSITORY) else {
             return Err(BrainError::Usage {
                 message: "--git URL is missing: the workflow installs git-brain from a git repository".to_owned(),
                 hint: Some("git brain audit --ci github --git https://example.org/git-brain".to_owned()),
             });
         };
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "/:.@_-~+%".contains(c);
-        if url.is_empty() || url.starts_with('-') || !url.chars().all(is_plain) {
-            return Err(BrainError::usage(format!("--git {url:?} is no URL of letters, digits and / : . @ _ - ~ + %")));
-        }
         let (path, text) = workflow.audit_file();
-        let text = text.replace("INSTALL", &format!("--locked --git {url} git-brain"));
-        self.write_file((path, text.as_str()), "`git brain audit`")
+        self.write_file((path, &text.replace("INSTALL", &install_from(url)?)), "`git brain audit`")
     }
 
     fn write_file(&self, (path, text): (&str, &str), job: &str) -> Result<PathBuf, BrainError> {

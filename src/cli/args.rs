@@ -221,6 +221,9 @@ pub struct Init {
     /// Write the workflow that runs `git brain ci` on a forge.
     #[arg(long, value_name = "FORGE", conflicts_with = "bare")]
     pub ci: Option<CiForge>,
+    /// Git repository from which the workflow installs git-brain.
+    #[arg(long, value_name = "URL", requires = "ci")]
+    pub git: Option<String>,
     /// Install git hooks, the default for a repository of its own.
     #[arg(long, overrides_with = "no_hooks")]
     pub hooks: bool,

@@ -31,7 +31,7 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
     if args.ci.is_some()
         && let Ok(brain) = Brain::open(&request.dir, session.world.clone(), &[])
     {
-        write_workflow(session, &brain, args.ci)?;
+        write_workflow(session, &brain, args)?;
         return Ok(0);
     }
     let (brain, report) = Brain::init(&request, session.world.clone())?;
@@ -40,7 +40,7 @@ pub(super) fn init(session: &Session, args: &args::Init) -> Done {
         super::house::install_hooks(session, &request.dir)?;
     }
     session.out.report(&report, made);
-    write_workflow(session, &brain, args.ci)?;
+    write_workflow(session, &brain, args)?;
     report.notes.iter().for_each(|note| session.out.say(&format!("hint: {note}")));
     for note in brain.take_notes() {
         session.out.say(&note);
@@ -58,13 +58,16 @@ pub(super) fn workflow_of(forge: args::CiForge) -> Workflow {
 }
 
 /// Writes the workflow for a forge, if one is wanted.
-fn write_workflow(session: &Session, brain: &Brain, forge: Option<args::CiForge>) -> Result<(), BrainError> {
-    let Some(workflow) = forge.map(workflow_of) else { return Ok(()) };
-    let file = brain.write_workflow(workflow)?;
+fn write_workflow(session: &Session, brain: &Brain, args: &args::Init) -> Result<(), BrainError> {
+    let Some(workflow) = args.ci.map(workflow_of) else { return Ok(()) };
+    let file = brain.write_workflow(workflow, args.git.as_deref())?;
     let file = file.display();
     session
         .out
         .say(&format!("Wrote {file}: commit it on the forge's default branch; docs/review.md says what it needs."));
+    if args.git.is_none() {
+        session.out.say("It installs git-brain by the name of the crate; --git URL names a repository instead.");
+    }
     Ok(())
 }
 

@@ -20,6 +20,7 @@ use crate::limits;
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Origin, Stamp};
+use crate::review::REASON;
 use crate::store::{CommitId, TreeEdit, TreeId};
 
 /// What taking runs back does.
@@ -127,12 +128,20 @@ impl Cycle {
     pub fn archivals_of(&self, chosen: &Chosen, tree: TreeId) -> Result<Archivals, CycleError> {
         let network = TreeNetwork::new(&self.store, tree);
         let going: BTreeSet<NeuronId> = chosen.iter().flat_map(|record| &record.stimuli).map(episode_id).collect();
-        let mut removed = Vec::new();
-        for op in chosen.iter().flat_map(|record| &record.ops) {
-            if let Operation::Archive(archive) = op
-                && network.neuron(&archive.id)?.is_none()
-            {
-                removed.push(archive.id.clone());
+        let (mut removed, mut found) = (Vec::new(), BTreeMap::new());
+        for record in chosen {
+            for op in &record.ops {
+                let Operation::Archive(archive) = op else { continue };
+                let Some(neuron) = network.neuron(&archive.id)? else {
+                    removed.push(archive.id.clone());
+                    continue;
+                };
+                // Whoever approved it archived that as well.
+                let by = neuron.archived.map(|by| network.record(&by)).transpose()?.flatten();
+                let by = by.filter(|by| by.trigger.strip_prefix(REASON) == Some(record.run.as_str()));
+                if let Some(by) = by.filter(|by| chosen.iter().all(|record| record.run != by.run)) {
+                    found.insert(by.run.clone(), (by, true));
+                }
             }
         }
         // What replaced a memory and was replaced itself gives nothing back: what replaces it stands.
@@ -151,7 +160,7 @@ impl Cycle {
                 }
             }
         }
-        let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
+        let mut seen = BTreeSet::new();
         while let Some(id) = open.pop() {
             if seen.len() >= limits::REPLACED_CHAIN {
                 break;

@@ -1,7 +1,7 @@
 //! A memory that several runs made, as it is without those that are taken back: its history told once more without them. Place in the flow: taking
 //! back, and machines that meet → **statement** → what becomes of the memory. Must not write anything.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::network::{TreeNetwork, decode_neuron};
 use super::trailers::SLEEP_TRAILER;
@@ -9,15 +9,16 @@ use super::{Cycle, CycleError};
 use crate::delta::{Applied, Effect, RunRecord};
 use crate::merge;
 use crate::model::ids::{NeuronId, RunId};
-use crate::model::{Kind, Neuron, layout};
-use crate::store::{Commit, CommitId};
+use crate::model::layout::{self, Place};
+use crate::model::{Kind, Neuron, Stamp};
+use crate::store::{CommitId, TreeId};
 use crate::{limits, store};
 
 /// The trigger of runs by which a machine settles what taking back leaves: like those that take back they say nothing of their own.
 pub const SETTLED: &str = "revert";
 
-/// Memories of a run that are looked for in history; of a text with more none is.
-const STATEMENTS: usize = 16;
+/// So many memories are looked up one by one at each commit; of more, all that it changed is.
+const ONE_BY_ONE: usize = 4;
 
 /// A memory as those say that stand.
 #[derive(Debug, Default)]
@@ -33,22 +34,24 @@ struct Touch {
     /// Milliseconds since 1970: ids of runs grow along history.
     at: i64,
     run: Option<RunId>,
-    before: Option<Neuron>,
-    after: Neuron,
+    before: Option<TreeId>,
+    after: TreeId,
 }
+
+/// Memories, and when each of them was made.
+pub type Made = BTreeMap<NeuronId, Stamp>;
 
 /// Whether a run only takes back what others did, or settles what that leaves.
 pub fn takes_back(record: &RunRecord) -> bool {
     !record.reverts.is_empty() || record.trigger == SETTLED
 }
 
-/// The memories that a run made, without the concepts that it made beside them; none of a long text.
+/// The memories that a run made, without the concepts that it made beside them.
 pub fn statements(record: &RunRecord) -> BTreeSet<NeuronId> {
     let made = || record.effects.iter().filter_map(|effect| effect.created.as_deref());
     let has_memory = made().any(|neuron| neuron.kind == Kind::Episodic);
     let said = made().filter(|neuron| !has_memory || neuron.kind == Kind::Episodic);
-    let ids: BTreeSet<NeuronId> = said.map(|neuron| neuron.id.clone()).collect();
-    if ids.len() > STATEMENTS { BTreeSet::new() } else { ids }
+    said.map(|neuron| neuron.id.clone()).collect()
 }
 
 /// A memory that was emptied as those say that stand: what else happened to it since is kept in its marks alone.
@@ -76,53 +79,66 @@ pub fn without_lost_ties(
 }
 
 impl Cycle {
-    /// A memory as the runs and commits behind `tip` say that are not taken back. `None`: history does not tell.
+    /// Memories as the runs and commits behind `tip` say that are not taken back; those of which history does not tell are left out.
     pub fn told_without(
         &self,
-        id: &NeuronId,
+        ids: &Made,
         tip: CommitId,
         is_taken_back: &dyn Fn(&RunId) -> bool,
-    ) -> Result<Option<Told>, CycleError> {
+    ) -> Result<BTreeMap<NeuronId, Told>, CycleError> {
         let network = TreeNetwork::new(&self.store, self.store.tree_of(tip)?);
-        let Some(mut touches) = self.touches(id, tip, &network)? else { return Ok(None) };
-        touches.sort_by(|a, b| (a.at, &a.run).cmp(&(b.at, &b.run)));
-        let mut told = Told::default();
-        for touch in touches {
-            let effect = match &touch.run {
-                Some(run) if is_taken_back(run) => continue,
-                Some(run) => {
-                    let Some(record) = network.record(run)?.filter(|record| !takes_back(record)) else { continue };
-                    record.effects.into_iter().find(|effect| effect.id() == Some(id)).unwrap_or_default()
-                }
-                None => Effect::between(touch.before.as_ref(), &touch.after),
+        let (mut records, mut found) = (HashMap::new(), BTreeMap::new());
+        for (id, mut touches) in self.touches(ids, tip, &network)? {
+            touches.sort_by(|a, b| (a.at, &a.run).cmp(&(b.at, &b.run)));
+            let path = layout::neuron(&id);
+            let read = |tree| -> Result<Option<Neuron>, CycleError> {
+                Ok(self.store.read(tree, &path)?.and_then(|bytes| decode_neuron(&bytes, &path, &id).ok()))
             };
-            let is_restored = match &effect.archived {
-                Some((Some(by), None)) => network.record(by)?.is_some_and(|record| takes_back(&record)),
-                _ => false,
-            };
-            told.neuron = match (told.neuron.take(), &effect.created, &touch.run) {
-                (None, Some(created), run) => {
-                    told.makers.push(run.clone());
-                    Some((**created).clone())
-                }
-                // Whoever brings back what all took back says it.
-                (None, None, run) if is_restored => {
-                    told.makers.push(run.clone());
-                    Some(touch.after)
-                }
-                (None, None, _) => None,
-                (Some(neuron), created, Some(run)) => {
-                    told.makers.extend(created.is_some().then(|| Some(run.clone())));
-                    merge::again(&effect, run, &neuron).or(Some(neuron))
-                }
-                (Some(neuron), Some(_), None) => {
-                    told.makers.push(None);
-                    Some(neuron)
-                }
-                (Some(neuron), None, None) => Some(effect.set_on(&neuron, true)),
-            };
+            let mut told = Told::default();
+            for touch in touches {
+                let effect = match &touch.run {
+                    Some(run) if is_taken_back(run) => continue,
+                    Some(run) => {
+                        if !records.contains_key(run) {
+                            records.insert(run.clone(), network.record(run)?.filter(|record| !takes_back(record)));
+                        }
+                        let Some(record) = &records[run] else { continue };
+                        record.effects.iter().find(|effect| effect.id() == Some(&id)).cloned().unwrap_or_default()
+                    }
+                    None => {
+                        let Some(after) = read(touch.after)? else { continue };
+                        Effect::between(touch.before.map(&read).transpose()?.flatten().as_ref(), &after)
+                    }
+                };
+                let is_restored = match &effect.archived {
+                    Some((Some(by), None)) => network.record(by)?.is_some_and(|record| takes_back(&record)),
+                    _ => false,
+                };
+                told.neuron = match (told.neuron.take(), &effect.created, &touch.run) {
+                    (None, Some(created), run) => {
+                        told.makers.push(run.clone());
+                        Some((**created).clone())
+                    }
+                    // Whoever brings back what all took back says it.
+                    (None, None, run) if is_restored => {
+                        told.makers.push(run.clone());
+                        read(touch.after)?
+                    }
+                    (None, None, _) => None,
+                    (Some(neuron), created, Some(run)) => {
+                        told.makers.extend(created.is_some().then(|| Some(run.clone())));
+                        merge::again(&effect, run, &neuron).or(Some(neuron))
+                    }
+                    (Some(neuron), Some(_), None) => {
+                        told.makers.push(None);
+                        Some(neuron)
+                    }
+                    (Some(neuron), None, None) => Some(effect.set_on(&neuron, true)),
+                };
+            }
+            found.insert(id, told);
         }
-        Ok(Some(told))
+        Ok(found)
     }
 
     /// The memories that these runs made, and that runs made which they take back or bring back; of what they bring back the concepts as well.
@@ -161,23 +177,37 @@ impl Cycle {
             let record = run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
             Ok(record.is_some_and(|record| takes_back(&record)))
         };
-        let mut applied = Applied::default();
+        // What was taken away as it was had not been archived.
+        let took = brought.iter().flat_map(|record| &record.effects).filter(|effect| effect.removed.is_some());
+        let took: BTreeSet<&NeuronId> = took.filter_map(Effect::id).collect();
+        let (mut open, mut made) = (BTreeMap::new(), Made::new());
         for id in self.said_by(&network, brought, &is_taken_back)? {
             let now = network.neuron(&id)?;
-            let Some(was) = self.as_it_is_or_went(&network, &id)? else { continue };
+            let was = match &now {
+                Some(now) => Some(now.clone()),
+                None if took.contains(&id) => None,
+                None => self.as_it_is_or_went(&network, &id)?,
+            };
+            let Some(was) = was else { continue };
             let is_emptied = only_takes_back(&was.archived)?;
             // What people did with it since stays.
             let is_left = now.is_some() && !was.is_archived() && !was.pinned && only_takes_back(&was.run)?;
-            if !is_emptied && !is_left {
-                continue;
+            if is_emptied || is_left {
+                made.insert(id.clone(), was.created_at);
+                open.insert(id, (now, was, is_emptied));
             }
-            let Some(told) = self.told_without(&id, tip, &is_taken_back)? else { continue };
+        }
+        let (mut told, mut applied) = (self.told_without(&made, tip, &is_taken_back)?, Applied::default());
+        let comes: BTreeSet<NeuronId> = open.keys().cloned().collect();
+        for (id, (now, was, is_emptied)) in open {
+            let Some(told) = told.remove(&id) else { continue };
             let after = match told.neuron {
                 Some(told) if is_emptied && !told.is_archived() => {
                     applied.notes.push(format!("{id} is brought back by {by}: not all that say so are taken back"));
-                    without_lost_ties(revived(&was, &told), |id| Ok(network.shared(id)?.is_some()))?
+                    let is_there = |id: &NeuronId| Ok(comes.contains(id) || network.shared(id)?.is_some());
+                    without_lost_ties(revived(&was, &told), is_there)?
                 }
-                None if is_left => {
+                None if !is_emptied => {
                     applied.notes.push(format!("{id} is archived by {by}: all that say so are taken back"));
                     Neuron { archived: Some(by.clone()), ..was }
                 }
@@ -198,69 +228,73 @@ impl Cycle {
         }
     }
 
-    /// The commits that changed a memory, nights left out; `None`: there are none, or too many to look at.
+    /// The commits that changed memories, nights and merges left out; none where there are too many to look at.
     fn touches(
         &self,
-        id: &NeuronId,
+        ids: &Made,
         tip: CommitId,
         network: &TreeNetwork<'_>,
-    ) -> Result<Option<Vec<Touch>>, CycleError> {
-        let (store, path) = (&self.store, layout::neuron(id));
-        let mut touches = Vec::new();
-        // Behind one that brought it back from history it may be absent for a while; what took it away says from where.
-        let (mut open, mut seen) = (vec![(tip, true)], HashSet::new());
-        for record in self.reverting_records(store.tree_of(tip)?)? {
-            let took = record.effects.iter().any(|effect| effect.removed.is_some() && effect.id() == Some(id));
-            let base = record.base.filter(|_| took).and_then(|base| CommitId::parse(&base).ok());
-            open.extend(base.filter(|base| store.commit(*base).is_ok()).map(|base| (base, false)));
-        }
-        while let Some((at, mut may_be_absent)) = open.pop() {
+    ) -> Result<BTreeMap<NeuronId, Vec<Touch>>, CycleError> {
+        let (store, mut touches) = (&self.store, BTreeMap::<NeuronId, Vec<Touch>>::new());
+        // What was taken away may have been made anew since.
+        let reverting = self.reverting_records(network.tree)?;
+        let took = reverting.iter().flat_map(|record| &record.effects).filter_map(|effect| effect.removed.as_deref());
+        let took = took.filter(|removed| ids.contains_key(&removed.id)).map(|removed| removed.created_at);
+        let Some(since) = ids.values().copied().chain(took).min() else { return Ok(touches) };
+        let (mut open, mut seen) = (vec![tip], HashSet::new());
+        while let Some(at) = open.pop() {
             if seen.len() >= limits::HISTORY_WALK {
-                return Ok(None);
+                return Ok(BTreeMap::new());
             }
-            if !seen.insert((at, may_be_absent)) {
+            if !seen.insert(at) {
                 continue;
             }
             let commit = store.commit(at)?;
-            let here = store.file(commit.tree, &path)?.map(|file| file.blob);
-            let mut there = Vec::new();
-            for parent in &commit.parents {
-                there.push((*parent, store.file(store.tree_of(*parent)?, &path)?.map(|file| file.blob)));
+            if commit.at < since.unix() {
+                continue;
             }
-            let (is_made, changed) =
-                (there.iter().all(|(_, blob)| blob.is_none()), there.iter().all(|(_, blob)| *blob != here));
-            if here.is_some() && changed && (there.len() < 2 || is_made) && commit.trailer(SLEEP_TRAILER).is_none() {
-                let touch = self.touch(&commit, id, &path)?;
-                may_be_absent |= is_made && self.brings_back(touch.as_ref(), network)?;
-                touches.extend(touch);
+            open.extend(&commit.parents);
+            if commit.parents.len() > 1 || commit.trailer(SLEEP_TRAILER).is_some() {
+                continue;
             }
-            may_be_absent &= here.is_none() || is_made;
-            open.extend(
-                there
-                    .into_iter()
-                    .filter(|(_, blob)| may_be_absent || blob.is_some())
-                    .map(|(parent, _)| (parent, may_be_absent)),
-            );
+            let before = commit.parents.first().map(|parent| store.tree_of(*parent)).transpose()?;
+            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
+            let ms = run.as_ref().map_or(commit.at.saturating_mul(1000).saturating_add(999), RunId::unix_ms);
+            for id in self.changed_among(ids, before, commit.tree)? {
+                let touch = Touch { at: ms, run: run.clone(), before, after: commit.tree };
+                touches.entry(id).or_default().push(touch);
+            }
         }
-        Ok((!touches.is_empty()).then_some(touches))
+        Ok(touches)
     }
 
-    fn touch(&self, commit: &Commit, id: &NeuronId, path: &str) -> Result<Option<Touch>, store::StoreError> {
-        let read = |tree| -> Result<Option<Neuron>, store::StoreError> {
-            Ok(self.store.read(tree, path)?.and_then(|bytes| decode_neuron(&bytes, path, id).ok()))
-        };
-        let before = match commit.parents.first() {
-            Some(parent) => read(self.store.tree_of(*parent)?)?,
-            None => None,
-        };
-        let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
-        let at = run.as_ref().map_or(commit.at.saturating_mul(1000).saturating_add(999), RunId::unix_ms);
-        Ok(read(commit.tree)?.map(|after| Touch { at, run, before, after }))
-    }
-
-    /// Whether a commit that made a memory took it from history.
-    fn brings_back(&self, touch: Option<&Touch>, network: &TreeNetwork<'_>) -> Result<bool, CycleError> {
-        let Some(run) = touch.and_then(|touch| touch.run.as_ref()) else { return Ok(false) };
-        Ok(network.record(run)?.is_some_and(|record| takes_back(&record) || record.cognition == "restore"))
+    /// Of memories, those that are there and another than before.
+    fn changed_among(
+        &self,
+        ids: &Made,
+        before: Option<TreeId>,
+        after: TreeId,
+    ) -> Result<Vec<NeuronId>, store::StoreError> {
+        let mut changed = Vec::new();
+        if ids.len() > ONE_BY_ONE {
+            for change in self.store.diff(before, Some(after), layout::NEURONS)? {
+                if let (Place::Neuron(id), Some(_)) = (Place::of(&change.path), &change.new)
+                    && ids.contains_key(&id)
+                {
+                    changed.push(id);
+                }
+            }
+            return Ok(changed);
+        }
+        for id in ids.keys() {
+            let path = layout::neuron(id);
+            let blob =
+                |tree| -> Result<_, store::StoreError> { Ok(self.store.file(tree, &path)?.map(|file| file.blob)) };
+            let here = blob(after)?;
+            if here.is_some() && before.map(blob).transpose()?.flatten() != here {
+                changed.push(id.clone());
+            }
+        }
+        Ok(changed)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Chosen, Reverted};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::statement::{revived, takes_back, without_lost_ties};
+use crate::cycle::statement::{Made, revived, takes_back, without_lost_ties};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::limits;
@@ -174,14 +174,19 @@ impl Back<'_> {
         let was_archived = |id: &NeuronId| touched[id].iter().any(|(_, effect)| effect.archived.is_some());
         let still = results.iter().filter(|(id, after)| after.is_archived() && was_archived(id));
         said.extend(still.map(|(id, _)| id.clone()));
+        let (mut open, mut made) = (BTreeMap::new(), Made::new());
         for id in said.into_iter().filter(|id| !exact.contains_key(id)) {
-            let Some(told) = self.cycle.told_without(&id, self.base, &is_taken_back)? else { continue };
-            let now = self.network.neuron(&id)?;
             let after = match results.get(&id) {
                 Some(after) => Some(after.clone()),
                 None => self.cycle.as_it_is_or_went(&self.network, &id)?,
             };
-            let (Some(said), Some(mut after)) = (told.neuron, after) else { continue };
+            let Some(after) = after else { continue };
+            made.insert(id.clone(), after.created_at);
+            open.insert(id, after);
+        }
+        for (id, told) in self.cycle.told_without(&made, self.base, &is_taken_back)? {
+            let now = self.network.neuron(&id)?;
+            let (Some(said), Some(mut after)) = (told.neuron, open.remove(&id)) else { continue };
             let is_emptied = match &after.archived {
                 Some(by) => by == self.by || self.network.record(by)?.is_some_and(|record| takes_back(&record)),
                 None => false,
