@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::Question;
 use super::bench::Bench;
 use super::minds::run_program;
+use super::programs::Programs;
 use crate::cycle::{Cycle, CycleError};
 use crate::deliberation::forest::Forest;
 use crate::deliberation::gates::{ALIGNMENT, ExecutionMode, GATES, GateRecord, GateResult, judge};
@@ -19,6 +20,7 @@ pub(super) struct Examined<'a> {
     pub question: &'a Question,
     pub settings: &'a Deliberation,
     pub before: &'a Forest,
+    pub programs: &'a Programs,
     /// The hash of what the gates see.
     pub evidence: &'a str,
 }
@@ -56,8 +58,9 @@ impl Cycle {
             bench.need_memories(title)?;
         }
         let tree = concept_id(title).to_string();
-        let evidence = self.programs_of(&settings)?.evidence_of(&bench.evidence.hash(), &settings);
-        let examined = Examined { question, settings: &settings, before, evidence: &evidence };
+        let programs = self.programs_of(&settings)?;
+        let evidence = programs.evidence_of(&bench.evidence.hash(), &settings);
+        let examined = Examined { question, settings: &settings, before, programs: &programs, evidence: &evidence };
         self.examine(&examined, &bench, &tree, proposal)
     }
 
@@ -100,8 +103,18 @@ impl Cycle {
         Ok(record)
     }
 
-    /// Asks a gate that is a program. One that fails, takes too long or says something else has not passed the candidate.
-    fn ask_gate(
+    /// Asks a gate that is a program, as it was when it was hashed. One that fails, takes too long or says something else has not passed the candidate.
+    pub(super) fn ask_gate(
+        &self,
+        job: &Examined<'_>,
+        gate: &UserGate,
+        tree: &str,
+        proposal: &Proposal,
+    ) -> Result<GateResult, CycleError> {
+        self.by_the_same(job.programs, job.settings, || self.run_gate(job, gate, tree, proposal))
+    }
+
+    fn run_gate(
         &self,
         job: &Examined<'_>,
         gate: &UserGate,

@@ -411,7 +411,7 @@ impl Cycle {
                     gone.map_or(Told::Judgements(judged), |why| Told::Unreachable(Role::Inspector, why))
                 }
                 Want::Examine(all) => {
-                    let by = Examined { question, settings, before, evidence: &hash };
+                    let by = Examined { question, settings, before, programs: job.programs, evidence: &hash };
                     let examined = all.iter().map(|one| self.examine(&by, &bench, id, one));
                     Told::Records(examined.collect::<Result<_, _>>()?)
                 }
