@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::deliberation::{SMALL, fed, results};
+use crate::deliberation::{SMALL, fed, results, until_fruit};
 use crate::machines::World;
 
 fn shown(world: &World, name: &str) -> Value {
@@ -71,4 +71,25 @@ fn fruit_that_two_clones_brought_lands_once() {
     world.brain("a", &["revert", first]);
     assert_eq!(state("a"), ["taken back", "rejected"]);
     world.brain("a", &["check"]);
+}
+
+/// Taking a cycle back says which of its fruit still waits; fruit that a process left open is said to become a run.
+#[test]
+fn fruit_that_waits_after_a_revert_and_fruit_that_was_left_open_are_said() {
+    let world = fed(SMALL, 120);
+    let report = until_fruit(&world, &[]);
+    let is_fruit = |one: &&Value| one["class"] == "fruit";
+    let cycles = report["cycles"].as_array().unwrap();
+    let cycle = cycles.iter().find(|cycle| cycle["results"].as_array().unwrap().iter().any(|one| is_fruit(&one)));
+    let entered = cycle.unwrap()["run"].as_str().unwrap();
+    let fruit = results(&report).iter().find(is_fruit).unwrap()["run"].as_str().unwrap().to_owned();
+    let path = world.path_of("a", "wake", &format!("{entered}.json")).replace("network/runs", "network/deliberations");
+    let stored: Value = serde_json::from_str(&world.git("a", &["show", &format!("wake:{path}")])).unwrap();
+    let reverted = world.json("a", &["revert", entered]);
+    let notes = reverted["notes"].to_string();
+    assert!(notes.contains(&fruit) && notes.contains("still waits for review"), "{reverted:#}");
+    world.brain("a", &["reject", &fruit, "--why", "it goes with its cycle"]);
+    world.apply("a", json!([{"op": "deliberate", "goal": "recall", "cycle": stored["cycle"]}]));
+    let next = world.json("a", &["deliberate", "recall", "--trees", "turbine"]);
+    assert!(next["notes"].to_string().contains("that was still open, waits for review"), "{next:#}");
 }

@@ -28,6 +28,8 @@ pub(super) struct Landing {
     /// The key of what fails its gates here and now, and how.
     pub refused: Vec<(String, String)>,
     /// The key of what has operations of a run that waits, which is decided first.
+    /// The runs that were made now, each with its fruit's name and whether it is in wake.
+    pub made: Vec<(RunId, String, bool)>,
     pub behind: Vec<(String, RunId)>,
 }
 
@@ -50,6 +52,15 @@ impl Landing {
         refused.chain(behind).collect()
     }
 }
+
+    /// The same of fruit that an earlier process left open, and that became a run only now.
+    pub fn late_notes(&self, entered: &RunId) -> Vec<String> {
+        let told = |(run, name, is_in_wake): &(RunId, String, bool)| {
+            let state = if *is_in_wake { "has landed as" } else { "waits for review: git brain review" };
+            format!("{name}, a fruit of {entered} that was still open, {state} {run}")
+        };
+        self.made.iter().map(told).collect()
+    }
 
 /// The fate of a fruit that lands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -143,6 +154,7 @@ impl Brain {
         }
         Ok(landing)
     }
+            landing.made.push((run.clone(), mechanism.name.clone(), landed.merged));
 
     /// Why a fruit is none by its gates here and now; `None`: it is one.
     fn measured_again(&self, run: &RunId, result: &ResultRecord) -> Result<Option<String>, BrainError> {

@@ -264,7 +264,7 @@ impl TreeDeliberation {
             (true, 0) if said > 0 => {
                 format!("{said} proposed, and all are closed or were measured on the same evidence")
             }
-            (true, 0) => "proposed nothing new".to_owned(),
+            (true, 0) => "proposed nothing".to_owned(),
             _ => why.to_owned(),
         };
         let why = self.with_left_out(why);

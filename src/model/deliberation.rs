@@ -258,6 +258,9 @@ impl Deliberation {
             if gate.name.is_empty() || gate.argv.is_empty() || taken {
                 return Err((format!("gate[{at}]"), "needs a name of its own and an argv".to_owned()));
             }
+            if gate.timeout_ms == 0 {
+                return Err((format!("gate[{at}].timeout_ms"), "is 0, and no program answers in no time".to_owned()));
+            }
             let mut name = gate.name.chars();
             if name.next() == Some('G') && name.next().is_some_and(|c| c.is_ascii_digit()) {
                 return Err((format!("gate[{at}]"), format!("{:?} reads like a built-in gate", gate.name)));

@@ -63,3 +63,11 @@ fn models_and_chain_are_read() {
     let settings = Settings::read(text, &[]).unwrap();
     assert_eq!((settings.models.len(), settings.chain.step.len()), (1, 1));
 }
+
+#[test]
+fn a_gate_that_may_take_no_time_is_refused() {
+    let gate = |ms: u32| format!("[[deliberation.gate]]\nname = \"known\"\nargv = [\"judge\"]\ntimeout_ms = {ms}\n");
+    let error = Settings::read(&gate(0), &[]).unwrap_err().to_string();
+    assert!(error.contains("timeout_ms") && error.contains("no program answers in no time"), "{error}");
+    assert!(Settings::read(&gate(1), &[]).is_ok());
+}
