@@ -21,7 +21,10 @@ fn results(report: &Value) -> Vec<Value> {
 
 /// A goal whose gardener proposes one candidate, and whose gate is a script: `more` are settings of it.
 fn one_candidate(judge: &str, more: &str, of_gate: &str) -> (World, String) {
-    let world = World::new();
+    one_candidate_in(World::new(), judge, more, of_gate)
+}
+
+fn one_candidate_in(world: World, judge: &str, more: &str, of_gate: &str) -> (World, String) {
     let mechanism =
         json!({"name": "one", "intuition": "x", "pseudocode": "", "regime_suggestion": "", "lookahead_risk": 0});
     let proposals = json!({"proposals": [{"mechanism": mechanism, "payload": {"x": 1}}]});
@@ -219,4 +222,88 @@ fn a_hidden_gate_and_a_question_that_nobody_answers_leave_a_seed() {
     let next = world.json("a", &["deliberate", "search"]);
     assert!(next["cycles"][0]["weather"].to_string().contains("fog"), "{next:#}");
     assert_eq!(results(&next).len(), 1, "it is asked about again");
+}
+
+/// The cycle of a goal's last run, as it is stored.
+fn last_cycle(world: &World) -> Value {
+    let paths = world.git("a", &["ls-tree", "-r", "--name-only", "wake", "network/deliberations"]);
+    let path = paths.lines().last().unwrap();
+    let stored: Value = serde_json::from_str(&world.git("a", &["show", &format!("wake:{path}")])).unwrap();
+    stored["cycle"].clone()
+}
+
+/// The same cycle with one result: the candidate `{"x": n}`, which its gate is said to have let through.
+fn claim_of(cycle: &Value, n: u32) -> Value {
+    let mut claim = cycle.clone();
+    let mut result = claim["results"][0].clone();
+    result["proposal"]["payload"] = json!({"x": n});
+    result["proposal"]["mechanism"]["name"] = json!("the claim");
+    let proposal: Proposal = serde_json::from_value(result["proposal"].clone()).unwrap();
+    (result["key"], result["record"]["candidate"]) = (json!(proposal.key()), json!(proposal.key()));
+    let gate = |name: &str, figure: f64| json!({"name": name, "hard": true, "passed": true, "figure": figure, "threshold": 1.0});
+    result["record"]["gates"] = json!([gate("G7 alignment", 3.0), gate("known", 3.0)]);
+    result["class"] = json!("fruit");
+    (claim["results"], claim["events"], claim["seeds"]) = (json!([result]), json!([]), json!([]));
+    json!([{"op": "deliberate", "goal": "search", "cycle": claim}])
+}
+
+/// A record that no gate here has measured is marked as a claim, and the next cycle measures it.
+#[test]
+fn a_record_of_own_gates_that_none_here_measured_is_a_claim_until_it_is_measured() {
+    for (judge, figure, holds) in [(NO, 3.0, false), (YES, 3.0, true), (YES, 2.5, false)] {
+        let (world, _) = one_candidate(judge, "", "");
+        let cycle = || world.json("a", &["deliberate", "search", "--trees", "x"]);
+        let shown = || world.json("a", &["deliberate", "search", "--show"]);
+        cycle();
+        let own = shown();
+        assert!(own["claims"].is_null(), "{own:#}");
+        let mut claim = claim_of(&last_cycle(&world), 2);
+        claim[0]["cycle"]["results"][0]["record"]["gates"][1]["figure"] = json!(figure);
+        world.apply("a", claim);
+        let before = shown();
+        assert_eq!(before["claims"].as_object().map(serde_json::Map::len), Some(1), "{before:#}");
+        let text = world.brain("a", &["deliberate", "search", "--show"]);
+        assert!(text.contains("(of which 1 claim not measured here)"), "{text}");
+        assert!(text.contains("no gate has measured it here"), "{text}");
+        let dry = world.json("a", &["deliberate", "search", "--trees", "x", "--dry-run"]);
+        assert_eq!(shown(), before, "a dry run notes nothing: {dry:#}");
+        let next = cycle();
+        let after = shown();
+        assert!(after["claims"].is_null(), "{after:#}");
+        assert_eq!(after["fruits"].to_string().contains("the claim"), holds, "{after:#}");
+        assert_eq!(next["notes"].to_string().contains("the claim of "), !holds, "{next:#}");
+    }
+}
+
+/// A cycle measures by the gates and the data whose hash it records, and by no others.
+#[test]
+fn gates_that_change_while_they_measure_end_the_cycle() {
+    let world = World::new();
+    let data = world.sandbox.file("data/word", "no");
+    let folder = std::path::Path::new(&data).parent().unwrap().display().to_string();
+    // It waits for the change.
+    let judge =
+        format!("cat > /dev/null\nuntil grep -q yes {data}; do :; done\necho '{{\"passed\": true, \"figure\": 3}}'\n");
+    let (world, _) = one_candidate_in(world, &judge, "", &format!("reads = [\"{folder}\"]\n"));
+    let (wake, live) =
+        (world.tip("a", "wake"), std::path::PathBuf::from(world.git("a", &["rev-parse", "--git-common-dir"]).trim()));
+    let live = world.dir("a").join(live).join("git-brain/deliberation.jsonl");
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let said = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The nursery is through: the gates come next.
+            let is_there = || std::fs::read_to_string(&live).unwrap_or_default().contains("nursery_check");
+            while !is_there() && !ended.load(std::sync::atomic::Ordering::SeqCst) {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            std::fs::write(&data, "yes").unwrap();
+        });
+        let said = world.try_brain("a", &["deliberate", "search", "--trees", "x"]);
+        ended.store(true, std::sync::atomic::Ordering::SeqCst);
+        said
+    });
+    assert!(said.code == 3 && said.err.contains("changed while the gates of [deliberation] measured"), "{said}");
+    assert_eq!(world.tip("a", "wake"), wake, "nothing of it is kept");
+    let report = world.json("a", &["deliberate", "search", "--trees", "x"]);
+    assert_eq!(results(&report)[0]["class"], "fruit", "at rest they measure");
 }

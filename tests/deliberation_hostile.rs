@@ -54,22 +54,55 @@ fn a_hidden_gate_is_told_by_nothing() {
     }
     let mut told = BTreeSet::new();
     let mut classes = BTreeSet::new();
-    for hidden in
-        ["echo '{\"passed\": true, \"figure\": 1}'\n", "echo '{\"passed\": false, \"figure\": 0}'\n", "exit 3\n"]
-    {
+    const PASS: &str = "echo '{\"passed\": true, \"figure\": 1}'\n";
+    for hidden in [PASS, "echo '{\"passed\": false, \"figure\": 0}'\n", "exit 3\n", "later"] {
         let world = World::new();
+        let ready = world.sandbox.beside("ready").display().to_string();
+        // One that breaks in the first half of the cycles, and is asked again by the coordinator in the second.
+        let hidden = if hidden == "later" { format!("[ -e {ready} ] || exit 3\n{PASS}") } else { hidden.to_owned() };
         let open = "case \"$(cat)\" in\n*'\"x\":'[0-9]*[02468]'}'*|*'\"x\":'[02468]'}'*) echo '{\"passed\": true, \"figure\": 1}';;\n\
                     *) echo '{\"passed\": false, \"figure\": 0}';;\nesac\n";
         goal(&world, SPY, &[("open", "", open), ("hidden", "hidden = true\n", &format!("cat > /dev/null\n{hidden}"))]);
-        let report = world.json("a", &["deliberate", "search", "--trees", "x", "--cycles", "6"]);
-        let all = results(&report);
-        assert!(all.len() >= 6, "{report:#}");
+        let cycles = || results(&world.json("a", &["deliberate", "search", "--trees", "x", "--cycles", "3"]));
+        let mut all = cycles();
+        std::fs::write(&ready, "").unwrap();
+        all.extend(cycles());
+        assert!(all.len() >= 6, "{all:#?}");
         classes.insert(all.iter().filter(|one| one["class"] == "fruit").count() > 0);
         let said = world.git("a", &["grep", "-h", "\"intuition\"", "wake", "--", "network/deliberations"]);
         told.insert(said.lines().map(|line| line.trim().to_owned()).collect::<BTreeSet<String>>());
     }
     assert_eq!(classes.len(), 2, "the gate decides");
     assert_eq!(told.len(), 1, "the gardener was told otherwise");
+}
+
+/// A hidden gate that gave no answer once is asked again, though nobody proposes the candidate any more.
+#[test]
+fn a_hidden_gate_that_gave_no_answer_is_asked_again() {
+    let world = World::new();
+    let ready = world.sandbox.beside("ready").display().to_string();
+    let said =
+        "{\"proposals\": [{\"mechanism\": {\"name\": \"good\", \"intuition\": \"y\"}, \"payload\": {\"x\": 1}}]}";
+    let pass = "cat > /dev/null\necho '{\"passed\": true, \"figure\": 1}'\n";
+    let later = format!("[ -e {ready} ] || exit 3\n{pass}");
+    goal(
+        &world,
+        &format!("cat > /dev/null\necho '{said}'\n"),
+        &[("open", "", pass), ("late", "hidden = true\n", &later)],
+    );
+    let cycle = || results(&world.json("a", &["deliberate", "search", "--trees", "x"]));
+    assert_eq!(cycle()[0]["class"], "normal_leaf");
+    assert!(cycle().is_empty(), "it is broken still, and nothing is said of it");
+    std::fs::write(&ready, "").unwrap();
+    // A gardener without a proposal changes nothing of that.
+    world.sandbox.file("propose.sh", "cat > /dev/null\necho '{\"proposals\": []}'\n");
+    let all = cycle();
+    assert!(all.len() == 1 && all[0]["class"] == "fruit", "{all:#?}");
+    assert!(cycle().is_empty(), "once");
+    let shown = world.json("a", &["deliberate", "search", "--show"]);
+    assert_eq!(shown["fruits"].as_object().unwrap().len(), 1, "{shown:#}");
+    let attempts: Vec<&Value> = shown["trees"].as_object().unwrap().values().map(|tree| &tree["attempts"]).collect();
+    assert_eq!(attempts, [1], "{shown:#}");
 }
 
 /// A payload that nobody could read again is refused where it is said.

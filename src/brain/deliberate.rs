@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::fruit::{Became, Landing, failure};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN};
-use crate::cycle::deliberation::{Handoff, Question, told_live};
+use crate::cycle::deliberation::{Handoff, Measured, Question, told_live};
 use crate::deliberation::classes::Class;
 use crate::deliberation::contested::Contest;
 use crate::deliberation::events::{Action, Event, jsonl};
@@ -126,6 +126,9 @@ pub struct ForestReport {
     /// it again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contested: Vec<Contest>,
+    /// Fruit of own gates that no gate here has measured, by key, with the runs that claim it: the next `deliberate` measures it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub claims: BTreeMap<String, Vec<RunId>>,
     /// The fates of fruit that lands, by key: several where several machines made the same. Of an earlier commit nothing is told.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub became: BTreeMap<String, Vec<Became>>,
@@ -154,14 +157,15 @@ impl Brain {
         let mut refused = BTreeSet::new();
         for (run, cycle) in self.cycle.cycles_of(tree, &goal)? {
             if request.dry_run {
-                refused.extend(self.refused_of(&run, &cycle)?);
+                refused.extend(self.refused_of(&run, &cycle)?.into_iter().map(|key| (run.clone(), key)));
                 continue;
             }
             // Fruit that cannot land stops no cycle: whoever entered it may have had no right to.
             match self.land_fruits(&run, &cycle, true) {
                 Ok(landing) => {
                     report.notes.extend(landing.notes(&run, &cycle));
-                    refused.extend(landing.refused.into_iter().map(|(key, _)| key));
+                    report.notes.extend(landing.late_notes(&run));
+                    refused.extend(landing.refused.into_iter().map(|(key, _)| (run.clone(), key)));
                 }
                 Err(error) => report.notes.push(format!(
                     "fruit of {run} does not land: {error}; `git brain revert {run}` takes that cycle back"
@@ -177,7 +181,9 @@ impl Brain {
             let initiative = if agent.as_str() == HUMAN { "person".to_owned() } else { agent.to_string() };
             let trees = request.trees.clone();
             let refused = refused.clone();
-            let question = Question { goal: goal.clone(), trees, initiative, run, limits, waits: true, refused };
+            let writes = !request.dry_run;
+            let question =
+                Question { goal: goal.clone(), trees, initiative, run, limits, waits: true, refused, writes };
             let live = told_live(self.cycle.store.common_dir());
             let cycle = self.cycle.deliberate(&question, &|event| {
                 live(event);
@@ -211,6 +217,7 @@ impl Brain {
                 break;
             }
         }
+        report.notes.extend(self.claims_that_fail(&goal)?);
         report.notes.extend(self.what_counts_not()?);
         report.wake = self.at(None)?.to_string();
         Ok(report)
@@ -261,7 +268,7 @@ impl Brain {
     /// A question that is asked of gates alone.
     pub(super) fn question_of(&self, goal: AgentName, run: RunId, limits: Option<Limits>) -> Question {
         let (trees, initiative, refused) = (Vec::new(), "person".to_owned(), BTreeSet::new());
-        Question { goal, trees, initiative, run, limits, waits: true, refused }
+        Question { goal, trees, initiative, run, limits, waits: true, refused, writes: false }
     }
 
     /// Who deliberates: an agent of that cognition, or the person.
@@ -316,9 +323,18 @@ impl Brain {
         }
         let mut kept = Vec::with_capacity(cycles.len());
         let mut became: BTreeMap<String, Vec<Became>> = BTreeMap::new();
+        let (mut claims, mut measured): (BTreeMap<String, Vec<RunId>>, BTreeSet<String>) = Default::default();
+        let known = if at.is_none() { self.cycle.measured_in(&goal, &cycles)? } else { Vec::new() };
         for (run, mut cycle) in cycles {
             // The past is what it was; of what wake has, a claim that does not hold is no fruit.
-            let refused = if at.is_none() { self.refused_of(&run, &cycle)? } else { Vec::new() };
+            let mut refused = if at.is_none() { self.refused_of(&run, &cycle)? } else { Vec::new() };
+            for (_, key, known) in known.iter().filter(|(of, ..)| *of == run) {
+                match known {
+                    Measured::Here => drop(measured.insert(key.clone())),
+                    Measured::Not => claims.entry(key.clone()).or_default().push(run.clone()),
+                    Measured::Otherwise(_) => refused.push(key.clone()),
+                }
+            }
             // Runs of fruit follow from its place in the whole cycle.
             if at.is_none() {
                 for (key, fate) in self.became(&run, &cycle)?.into_iter().filter(|(key, _)| !refused.contains(key)) {
@@ -328,11 +344,19 @@ impl Brain {
             cycle.results.retain(|result| !refused.contains(&result.key));
             kept.push((run, cycle));
         }
+        // A claim beside a measurement adds nothing to it, and its figures are not told in its place.
+        let idle =
+            |run: &RunId, key: &String| measured.contains(key) && claims.get(key).is_some_and(|by| by.contains(run));
+        for (run, cycle) in &mut kept {
+            cycle.results.retain(|result| !idle(run, &result.key));
+        }
+        claims.retain(|key, _| !measured.contains(key));
         let (forest, contested) = self.cycle.forest_after(&mut kept, at.is_some())?;
         became.retain(|key, _| forest.fruits.contains_key(key) || contested.iter().any(|one| one.key == *key));
+        claims.retain(|key, _| forest.fruits.contains_key(key));
         // Of an earlier commit nobody knows what files there were.
         let evidence = if at.is_none() { self.cycle.evidence_of_own_gates()? } else { None };
-        Ok(ForestReport { goal: goal.to_string(), forest, evidence, contested, became })
+        Ok(ForestReport { goal: goal.to_string(), forest, evidence, contested, claims, became })
     }
 
     /// The events of a goal's cycles, or of all goals, oldest first, of runs after one.

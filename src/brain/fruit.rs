@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Brain, BrainError, HUMAN};
 use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
+use crate::cycle::deliberation::Measured;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::quoted;
 use crate::cycle::reviewing::WaitingRun;
@@ -27,9 +28,9 @@ pub(super) struct Landing {
     pub landed: Vec<(String, RunId, bool)>,
     /// The key of what fails its gates here and now, and how.
     pub refused: Vec<(String, String)>,
-    /// The key of what has operations of a run that waits, which is decided first.
     /// The runs that were made now, each with its fruit's name and whether it is in wake.
     pub made: Vec<(RunId, String, bool)>,
+    /// The key of what has operations of a run that waits, which is decided first.
     pub behind: Vec<(String, RunId)>,
 }
 
@@ -51,7 +52,6 @@ impl Landing {
         });
         refused.chain(behind).collect()
     }
-}
 
     /// The same of fruit that an earlier process left open, and that became a run only now.
     pub fn late_notes(&self, entered: &RunId) -> Vec<String> {
@@ -61,6 +61,7 @@ impl Landing {
         };
         self.made.iter().map(told).collect()
     }
+}
 
 /// The fate of a fruit that lands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -125,7 +126,10 @@ impl Brain {
                 }
                 None => {}
             }
-            if again && let Some(why) = self.measured_again(&run, result)? {
+            // Of what hidden gates were asked about again the gates of the brain were asked in an earlier cycle.
+            if (again || result.asked_again)
+                && let Some(why) = self.measured_again(&run, result)?
+            {
                 landing.refused.push((result.key.clone(), why));
                 continue;
             }
@@ -150,11 +154,11 @@ impl Brain {
             let applied = draft.apply(&self.cycle.store, shared)?;
             draft.hold_by_rules(&applied, &shared.policy.settings.review);
             let landed = self.land(draft, &applied, false)?;
+            landing.made.push((run.clone(), mechanism.name.clone(), landed.merged));
             landing.landed.push((result.key.clone(), run, landed.merged));
         }
         Ok(landing)
     }
-            landing.made.push((run.clone(), mechanism.name.clone(), landed.merged));
 
     /// Why a fruit is none by its gates here and now; `None`: it is one.
     fn measured_again(&self, run: &RunId, result: &ResultRecord) -> Result<Option<String>, BrainError> {
@@ -205,6 +209,35 @@ impl Brain {
             }
         }
         Ok(refused)
+    }
+
+    /// The fruit of own gates that a goal's cycles claim, and of which the gates here say otherwise: one sentence each.
+    pub(super) fn claims_that_fail(&self, goal: &AgentName) -> Result<Vec<String>, BrainError> {
+        let mut notes = Vec::new();
+        let cycles = self.cycle.cycles_of(self.cycle.store.tree_of(self.at(None)?)?, goal)?;
+        for (run, key, known) in self.cycle.measured_in(goal, &cycles)? {
+            let results = cycles.iter().filter(|(of, _)| *of == run).flat_map(|(_, cycle)| &cycle.results);
+            let result = results.into_iter().find(|result| result.key == key);
+            if let (Measured::Otherwise(why), Some(result)) = (known, result) {
+                let name = &result.proposal.mechanism.name;
+                notes.push(format!(
+                    "{name} of {run} is no fruit: measured again here, {why}; `git brain revert {run}` takes that cycle back"
+                ));
+            }
+        }
+        Ok(notes)
+    }
+
+    /// The runs of a cycle's fruit that wait for a person, one sentence each: taking the cycle back leaves them.
+    pub(super) fn waiting_fruit_of(&self, entered: &RunId) -> Result<Vec<String>, BrainError> {
+        let fruit = format!("fruit of {entered}");
+        let waiting = self.cycle.waiting_runs()?.into_iter();
+        let waiting = waiting.filter(|one| one.commit.trailer("Trigger").is_some_and(|reason| *reason == fruit));
+        Ok(waiting
+            .map(|one| {
+                format!("{0}, a fruit of {entered}, still waits for review: `git brain reject {0}` settles it", one.run)
+            })
+            .collect())
     }
 
     /// The fates of the fruit of a cycle, by key.

@@ -148,8 +148,12 @@ fn ended(report: &DeliberateReport) -> String {
 
 fn shown(report: &ForestReport) -> String {
     let forest = &report.forest;
+    let claims = match report.claims.len() {
+        0 => String::new(),
+        count => format!(" (of which {} not measured here)", plural(count, "claim", "claims")),
+    };
     let mut text = format!(
-        "{} after {}: {}, {} closed for good\n",
+        "{} after {}: {}{claims}, {} closed for good\n",
         report.goal,
         plural(forest.cycle as usize, "cycle", "cycles"),
         plural(forest.fruits.len(), "fruit", "fruits"),
@@ -180,6 +184,12 @@ fn shown(report: &ForestReport) -> String {
         );
         if report.evidence.as_ref().is_some_and(|evidence| *evidence != fruit.evidence) {
             text += "            measured on other evidence than there is here today\n";
+        }
+        for run in report.claims.get(key).into_iter().flatten() {
+            text += &format!(
+                "            a claim of {run}: no gate has measured it here; the next `git brain deliberate {}` does\n",
+                report.goal
+            );
         }
         for fate in report.became.get(key).into_iter().flatten() {
             text += &format!("            {} {}\n", fate.state, fate.run);

@@ -243,6 +243,7 @@ impl Spawn {
                     limits: authority.1,
                     waits: false,
                     refused: BTreeSet::new(),
+                    writes: true,
                 };
                 let live = told_live(store.common_dir());
                 let record = cycle.deliberate(&question, &live)?;

@@ -112,11 +112,15 @@ impl Setting<'_> {
     }
 }
 
-/// Makes a cycle of what trees gave. The order of the trees does not matter.
+/// Makes a cycle of what trees gave, and of results of earlier cycles whose hidden gates were asked `again`. The order of the trees does not matter.
 ///
 /// # Errors
 /// What the validator finds: then nothing of the cycle is kept.
-pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRecord, Vec<super::forest::Fault>> {
+pub fn conclude(
+    setting: &Setting<'_>,
+    mut trees: Vec<Grown>,
+    again: Vec<ResultRecord>,
+) -> Result<CycleRecord, Vec<super::forest::Fault>> {
     let (before, settings) = (setting.before, setting.settings);
     let cycle = before.cycle + 1;
     trees.sort_by(|a, b| a.tree.cmp(&b.tree));
@@ -182,6 +186,11 @@ pub fn conclude(setting: &Setting<'_>, mut trees: Vec<Grown>) -> Result<CycleRec
                 results.push(result);
             }
         }
+    }
+    for result in again.into_iter().filter(|result| !seen.contains(&result.key)) {
+        let why = "a hidden gate that had given no answer was asked again";
+        told(rules(Action::Classify, &result.key, json!({}), json!({"class": result.class}), why));
+        results.push(result);
     }
     results.sort_by(|a, b| (&a.tree, &a.key).cmp(&(&b.tree, &b.key)));
     let is_closed = |key: &str| {

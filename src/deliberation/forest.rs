@@ -112,6 +112,11 @@ impl Forest {
         for result in &cycle.results {
             let evidence = cycle.evidence.get(&result.tree).cloned().unwrap_or_default();
             match self.measured.insert((result.key.clone(), cycle.rules.clone(), evidence), result.class) {
+                // What the coordinator asked again is no attempt of a tree: weather would tell of hidden gates.
+                before if result.asked_again => {
+                    let is_fruit = result.class == Class::Fruit && before != Some(Class::Fruit);
+                    self.trees.entry(result.tree.clone()).or_default().fruits += u64::from(is_fruit);
+                }
                 None => drop((new.insert(&result.key), changed.insert(&result.key))),
                 Some(before) if before != result.class => drop(changed.insert(&result.key)),
                 Some(_) => {}
@@ -121,7 +126,8 @@ impl Forest {
             self.trees.entry(id.clone()).or_default();
         }
         for (id, tree) in &mut self.trees {
-            let results: Vec<_> = cycle.results.iter().filter(|result| result.tree == *id).collect();
+            let results: Vec<_> =
+                cycle.results.iter().filter(|result| result.tree == *id && !result.asked_again).collect();
             let examined: Vec<_> = results.iter().filter(|result| result.record.is_some()).collect();
             let attempts = examined.iter().filter(|result| new.contains(&result.key)).count();
             tree.attempts += attempts as u64;
@@ -154,7 +160,8 @@ impl Forest {
             }
         }
         if settings.hides() {
-            let passed = cycle.results.iter().filter(|result| result.open_class(settings) == Class::Fruit);
+            let passed = cycle.results.iter().filter(|result| !result.asked_again);
+            let passed = passed.filter(|result| result.open_class(settings) == Class::Fruit);
             self.passed.get_or_insert_default().extend(passed.map(|result| result.proposal.payload.clone()));
         }
         // What other gates let through, and nothing landed of, is fruit of no gate.
@@ -186,7 +193,7 @@ impl Forest {
         }
         self.amendments.extend(cycle.amendments.iter().cloned());
         // Another machine's cycle knew nothing of seeds that were laid here meanwhile: what it has not judged stays.
-        let judged = |key: &str| cycle.results.iter().any(|result| result.key == key);
+        let judged = |key: &str| cycle.results.iter().any(|result| result.key == key && !result.asked_again);
         let closed = &self.closed;
         let others = self.seeds.into_iter().filter(|seed| !judged(&seed.key));
         let seeds = cycle.seeds.iter().cloned().chain(others).collect();
@@ -227,7 +234,7 @@ pub fn validate(before: &Forest, cycle: &CycleRecord) -> Vec<Fault> {
         if !known(&result.tree) {
             fault(&place, format!("is of tree {}, which is not there", result.tree));
         }
-        if before.closed.contains(&result.key) {
+        if before.closed.contains(&result.key) && !result.asked_again {
             fault(&place, "was closed by an earlier cycle".to_owned());
         }
     }

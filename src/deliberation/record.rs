@@ -39,6 +39,9 @@ pub struct ResultRecord {
     /// What the gates said; absent: it was not examined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<GateRecord>,
+    /// Whether nothing but hidden gates that had given no answer were asked again, by the coordinator: nobody who proposes is told of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked_again: bool,
     /// Its class.
     pub class: Class,
     /// What the skeptic said of the candidate: recorded, and read by nothing that decides.
@@ -71,6 +74,13 @@ impl ResultRecord {
     /// Whether the gates of the brain were asked about it, so that it lands where it is fruit.
     pub fn is_on_brain(&self) -> bool {
         self.record.as_ref().is_some_and(|record| record.asked.iter().any(|name| name == SANITY))
+    }
+
+    /// Whether it was measured as far as proposers may know, and a hidden gate gave no answer.
+    pub fn lacks_hidden(&self, settings: &Deliberation) -> bool {
+        let is_hidden = |name: &str| settings.gate.iter().any(|gate| gate.hidden && gate.name == name);
+        let gates = || self.record.iter().flat_map(|record| &record.gates);
+        self.is_measured(settings) && gates().any(|gate| gate.broken && is_hidden(&gate.name))
     }
 
     /// Whether it was measured, and every gate and the aligner answered, as far as proposers may know it: then on the same evidence by the same rules it

@@ -191,7 +191,7 @@ pub(super) fn cycle(
         initiative: "person",
         timed_out: &[],
     };
-    conclude(&setting, grown).unwrap()
+    conclude(&setting, grown, Vec::new()).unwrap()
 }
 
 pub(super) fn minds(seed: u64) -> Minds {

@@ -118,7 +118,7 @@ fn run(before: &Forest, case: &Case<'_>) -> (CycleRecord, Vec<(Proposal, GateRec
         initiative: "person",
         timed_out: &[],
     };
-    (conclude(&setting, vec![tree.grown()]).unwrap(), aligned)
+    (conclude(&setting, vec![tree.grown()], Vec::new()).unwrap(), aligned)
 }
 
 fn record(settings: &Deliberation, proposal: &Proposal, passes: &dyn Fn(&str, &Proposal) -> bool) -> GateRecord {

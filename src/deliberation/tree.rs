@@ -223,6 +223,7 @@ impl TreeDeliberation {
                 nursery,
                 is_sick,
                 record,
+                asked_again: false,
                 class,
                 risks,
             };

@@ -78,6 +78,10 @@ pub const GATE_FILES: usize = 4_096;
 pub const GATE_DATA_BYTES: u64 = 512 << 20;
 /// Bytes of such a file that are read at once.
 pub const GATE_PIECE_BYTES: usize = 1 << 20;
+/// Candidates of which a cycle asks hidden gates again that gave no answer: each may take as long as its gates may.
+pub const GATES_ASKED_AGAIN: usize = 4;
+/// Claims that a cycle measures again: a colleague's search of some days, and no more than an evening of gates.
+pub const CLAIMS_MEASURED: usize = 64;
 /// Bytes of a cycle of a deliberation: proposals, verdicts and gates of some trees, and no more than a run may hold.
 pub const DELIBERATION_BYTES: usize = 512 << 10;
 /// Longest case, action or effect of a seed of wisdom, bytes: a sentence, because dozens are told at once.

@@ -1,5 +1,6 @@
 //! Questions to people and watching agents, as files beside the repository: `handoffs/<id>.json`, and `<id>.answer.json` for the answer.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::cache::{write_new, write_whole};
@@ -51,6 +52,30 @@ impl Store {
     /// Forgets what a deliberation has told: its cycle has it.
     pub fn forget_live(&self) {
         let _ = std::fs::remove_file(self.live_file());
+    }
+
+    fn measured_file(&self) -> PathBuf {
+        self.private_dir().join("measured.txt")
+    }
+
+    /// Notes what gates here said of a record that a cycle has, by its hash: why they say otherwise; empty: they say the same.
+    pub fn note_measured(&self, mark: &str, why: &str) -> Result<(), StoreError> {
+        let path = self.measured_file();
+        let line = format!("{mark} {}\n", why.replace(char::is_control, " "));
+        let open = || std::fs::OpenOptions::new().create(true).append(true).open(&path);
+        let add = |mut file: std::fs::File| std::io::Write::write_all(&mut file, line.as_bytes());
+        std::fs::create_dir_all(self.private_dir())
+            .and_then(|()| open())
+            .and_then(add)
+            .map_err(|e| StoreError::file(&path)(e))
+    }
+
+    /// What [`Self::note_measured`] has noted, by hash; the newest counts. What cannot be read was not measured.
+    pub fn measured_here(&self) -> BTreeMap<String, String> {
+        let text = std::fs::read_to_string(self.measured_file()).unwrap_or_default();
+        // A line that was cut off says nothing.
+        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.split_once(' '));
+        lines.map(|(mark, why)| (mark.to_owned(), why.to_owned())).collect()
     }
 
     fn handoff_dir(&self) -> PathBuf {

@@ -2,8 +2,10 @@
 //! bench and of gates that are programs. Nothing is written here: the caller commits the cycle in one run.
 
 mod bench;
+mod claims;
 mod examine;
 mod handoff;
+mod hidden;
 mod minds;
 mod past;
 mod programs;
@@ -37,6 +39,7 @@ use crate::model::layout::Place;
 use crate::model::{Kind, layout};
 use crate::store::{CommitId, TreeId};
 use bench::Bench;
+pub use claims::Measured;
 use examine::Examined;
 pub use handoff::Handoff;
 use minds::{Silent, Topic, seed_of};
@@ -71,8 +74,10 @@ pub struct Question {
     pub limits: Option<Limits>,
     /// Whether it waits for handoffs. A run of an agent holds the loop, and does not: its questions stay, and a later run finds the answers.
     pub waits: bool,
-    /// Keys of fruit that failed when it was measured again: no fruit.
-    pub refused: BTreeSet<String>,
+    /// Fruit that failed when it was measured again, by its cycle's run and its key: no fruit.
+    pub refused: BTreeSet<(RunId, String)>,
+    /// Whether the cycle will be entered: then this machine notes what it has measured.
+    pub writes: bool,
 }
 
 impl Cycle {
@@ -181,8 +186,12 @@ impl Cycle {
         let wake = self.store.need_tip(self.store.wake())?;
         let tree = self.store.tree_of(wake)?;
         let mut past = self.cycles_of(tree, &question.goal)?;
-        for (_, cycle) in &mut past {
-            cycle.results.retain(|result| !question.refused.contains(&result.key));
+        let refused: BTreeSet<_> = self.claims_that_fail(question, &past, (&settings, &programs, &rules))?;
+        for (run, cycle) in &mut past {
+            let of = |key: &String| (run.clone(), key.clone());
+            cycle
+                .results
+                .retain(|result| !question.refused.contains(&of(&result.key)) && !refused.contains(&of(&result.key)));
         }
         let mut after = newest(&past);
         after.drain(..after.len().saturating_sub(limits::DELIBERATED_AFTER));
@@ -230,11 +239,17 @@ impl Cycle {
         opening(&setting(&none)).iter().for_each(watch);
         let grown = self.side_by_side(&job)?;
         let evidence = grown.iter().map(|(grown, hash)| (grown.tree.clone(), hash.clone())).collect();
+        let again = self.hidden_asked_again(&job, &evidence)?;
         let setting = setting(&evidence);
-        conclude(&setting, grown.into_iter().map(|(grown, _)| grown).collect()).map_err(|faults| {
+        let cycle = conclude(&setting, grown.into_iter().map(|(grown, _)| grown).collect(), again);
+        let cycle = cycle.map_err(|faults| {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             CycleError::refused(format!("the validator refuses the cycle: {}", faults.join("; ")))
-        })
+        })?;
+        if question.writes {
+            self.note_measured(&question.goal, &cycle)?;
+        }
+        Ok(cycle)
     }
 
     /// The words of a tree. A topic that a person named need be no neuron: its id begins with its words.

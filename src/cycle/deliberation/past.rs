@@ -23,7 +23,8 @@ impl Job<'_> {
 
     /// The newest results of a tree with what their gates said.
     pub(super) fn past_of(&self, tree: &str) -> Vec<Value> {
-        let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results).filter(|result| result.tree == tree);
+        let results = self.past.iter().flat_map(|(_, cycle)| &cycle.results);
+        let results = results.filter(|result| result.tree == tree && !result.asked_again);
         let told = results.map(|result| {
             let record = result.record.as_ref().map(|record| record.without_hidden(self.settings));
             let class = result.open_class(self.settings);
