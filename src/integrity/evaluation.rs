@@ -10,6 +10,7 @@ use crate::integrity::lang::Lang;
 use crate::integrity::lexicon::{Label, lexicon_of};
 use crate::integrity::metrics::{Counts, Metrics};
 use crate::integrity::split;
+use crate::text::tokens;
 
 /// A category of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -92,8 +93,9 @@ pub struct Reply {
     pub case: Case,
     /// The text of the reply.
     pub reply: String,
-    /// Its tokens, as the caller counts them.
-    pub tokens: u64,
+    /// Its tokens, as the caller counts them; absent: counted here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
     /// A person's rating, 1..=5.
     #[serde(default)]
     pub human_rating: Option<u8>,
@@ -182,7 +184,7 @@ pub fn judge_by(reply: &Reply, expected: &Expected) -> Result<Outcome, Evaluatio
         return Err(EvaluationError::Rating(reply.case.id.clone(), rating));
     }
     let lang = reply.case.lang;
-    let counts = Counts::of(&reply.reply, lang, reply.tokens);
+    let counts = Counts::of(&reply.reply, lang, reply.tokens.unwrap_or_else(|| tokens(&reply.reply) as u64));
     let metrics = Metrics::from(&counts);
     let utterances = split::utterances(&reply.reply, lang);
     let lexicon = lexicon_of(lang);
@@ -263,7 +265,7 @@ mod tests {
 
     fn reply(category: Category, text: &str) -> Reply {
         let case = Case { id: "c".into(), category, lang: Lang::En, prompt: "p".into() };
-        Reply { case, reply: text.into(), tokens: 50, human_rating: None }
+        Reply { case, reply: text.into(), tokens: Some(50), human_rating: None }
     }
 
     #[test]

@@ -99,9 +99,11 @@ impl Counts {
     }
 }
 
-/// Returns the prose of a text with quotations and inline code masked: a word that is mentioned is not said.
+/// Returns the prose of a text with quotations and inline code masked, and without quoted lines: a word that is mentioned is not said.
 pub(super) fn spoken(text: &str) -> String {
-    masked(&split::prose(text))
+    let is_quoted = |line: &str| line.trim_start_matches(' ').starts_with('>');
+    let prose = split::prose(text);
+    masked(&prose.split_inclusive('\n').map(|line| if is_quoted(line) { "\n" } else { line }).collect::<String>())
 }
 
 /// Returns the numbers of sentences that assert and of those that hedge. Patterns run over the raw prose, where the
@@ -270,6 +272,14 @@ mod tests {
     fn fenced_code_counts_for_nothing() {
         let counts = Counts::of("```\nI'm sorry, as an AI I can't.\n```", Lang::En, 300);
         assert_eq!(counts, Counts { replies: 1, tokens: 300, corrected_tokens: 300.0, ..Counts::default() });
+    }
+
+    #[test]
+    fn quoted_lines_count_for_nothing() {
+        let counts =
+            Counts::of("> I apologize, as an AI I cannot do that.\n\nThat was the old reply.\n", Lang::En, 300);
+        assert_eq!((counts.apologies, counts.self_references, counts.refusals), (0, 0, 0));
+        assert_eq!(Counts::of("The load is > 3. I'm sorry.", Lang::En, 300).apologies, 1);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Transition: whether a mind has left its rituals, from the metrics before and now.
 //!
 //! Source: seed 2.3.4, with the repairs of the decisions: each change is clipped, overshoot counts against, and the
-//! threshold is .62, since the sigmoid of no change at all is .5 and that of every change at its best is .73.
+//! threshold is .62, since the sigmoid of no change at all is .5 and that of every change at its best is .73. What overshot before already is no
+//! change, and where too few terms are known to reach the threshold at all, nothing is said.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,15 +24,18 @@ pub struct Term {
     pub rises: bool,
     /// The end of the target band beyond which more counts against, and the largest value. Source: seed 2.3.1.
     pub overshoot: Option<(f64, f64)>,
+    /// What all of the overshoot takes away: 1, as much as the way there can give, or 2, twice that.
+    pub cost: f64,
 }
 
-/// The five terms. The rates and the guidance have bands that end where the metric does: nothing can overshoot.
+/// The five terms. The rates and the guidance have bands that end where the metric does: nothing can overshoot. A mind that does nothing but observe is
+/// as bad as one that never does; one that asserts all that it says may well be right, so that costs what the way there gave, and no more.
 pub const TERMS: [Term; 5] = [
-    Term { name: "silence_ratio", weight: 0.30, rises: true, overshoot: Some((0.7, 1.0)) },
-    Term { name: "self_reference_rate", weight: 0.20, rises: false, overshoot: None },
-    Term { name: "apology_density", weight: 0.15, rises: false, overshoot: None },
-    Term { name: "assertion_ratio", weight: 0.15, rises: true, overshoot: Some((0.9, 1.0)) },
-    Term { name: "guidance_rate", weight: 0.20, rises: true, overshoot: None },
+    Term { name: "silence_ratio", weight: 0.30, rises: true, overshoot: Some((0.7, 1.0)), cost: 2.0 },
+    Term { name: "self_reference_rate", weight: 0.20, rises: false, overshoot: None, cost: 0.0 },
+    Term { name: "apology_density", weight: 0.15, rises: false, overshoot: None, cost: 0.0 },
+    Term { name: "assertion_ratio", weight: 0.15, rises: true, overshoot: Some((0.9, 1.0)), cost: 1.0 },
+    Term { name: "guidance_rate", weight: 0.20, rises: true, overshoot: None, cost: 0.0 },
 ];
 
 /// The result of a comparison.
@@ -46,6 +50,8 @@ pub struct Transition {
     pub deltas: [Option<f64>; 5],
     /// The sum of the weights of defined terms. The others add nothing, so that little evidence cannot detect much.
     pub known_weight: f64,
+    /// Whether the terms that are known could reach the threshold at all. If not, nothing was found out.
+    pub is_decidable: bool,
 }
 
 fn values(metrics: &Metrics) -> [Option<f64>; 5] {
@@ -70,13 +76,12 @@ pub fn sigmoid(x: f64) -> f64 {
     }
 }
 
-/// Returns the change of a term, -1..=1. Beyond the band each step takes twice what a step of the rest could give: a
-/// value at the very end has the change -1 where the way there had earned 1.
+/// Returns the change of a term, -1..=1, less what it overshoots the band by more than before.
 fn delta(term: &Term, base: f64, now: f64) -> f64 {
     let sign = if term.rises { 1.0 } else { -1.0 };
     let gain = (sign * (now - base) / base.max(FLOOR)).clamp(-1.0, 1.0);
-    let excess = term.overshoot.map_or(0.0, |(end, most)| ((now - end) / (most - end)).clamp(0.0, 1.0));
-    (gain - 2.0 * excess).clamp(-1.0, 1.0)
+    let excess = |value: f64| term.overshoot.map_or(0.0, |(end, most)| ((value - end) / (most - end)).clamp(0.0, 1.0));
+    (gain - term.cost * (excess(now) - excess(base))).clamp(-1.0, 1.0)
 }
 
 /// Compares the metrics of two stretches of replies.
@@ -93,7 +98,8 @@ pub fn compare(base: &Metrics, now: &Metrics) -> Transition {
         }
     }
     let confidence = sigmoid(score);
-    Transition { detected: confidence > THRESHOLD, confidence, deltas, known_weight }
+    let is_decidable = sigmoid(known_weight) > THRESHOLD;
+    Transition { detected: confidence > THRESHOLD, confidence, deltas, known_weight, is_decidable }
 }
 
 #[cfg(test)]
@@ -134,7 +140,22 @@ mod tests {
             silent(0.7) > silent(0.75) && silent(0.75) > silent(0.9) && silent(0.9) < 0.5 && silent(1.0) < silent(0.9)
         );
         let sure = |ratio| compare(&base, &metrics(0.01, 10.0, 5.0, ratio, 0.1)).confidence;
-        assert!(sure(0.9) > 0.5 && sure(1.0) < 0.5);
+        assert!(sure(0.9) > sure(0.95) && sure(0.95) > sure(1.0) && sure(1.0) == 0.5);
+    }
+
+    #[test]
+    fn overshoot_of_before_is_no_change_and_to_leave_it_is_one() {
+        let all = metrics(0.9, 10.0, 5.0, 1.0, 0.1);
+        assert_eq!(compare(&all, &all).confidence, 0.5);
+        assert!(compare(&all, &metrics(0.5, 10.0, 5.0, 0.9, 0.1)).confidence > 0.5);
+    }
+
+    #[test]
+    fn mind_without_any_ritual_has_left_them_also_where_it_hedges_nothing() {
+        // Of the rituals nothing is left, and nothing is observed in either.
+        let before = metrics(0.0, 26.67, 53.33, 0.0, 0.0);
+        let after = compare(&before, &metrics(0.0, 0.0, 0.0, 1.0, 1.0));
+        assert!(after.detected && after.deltas == [Some(0.0), Some(1.0), Some(1.0), Some(0.0), Some(1.0)], "{after:?}");
     }
 
     #[test]
@@ -146,6 +167,9 @@ mod tests {
         (short.self_reference_rate, short.apology_density, short.guidance_rate) = (None, None, None);
         let change = compare(&metrics(0.01, 10.0, 5.0, 0.4, 0.1), &short);
         assert!(!change.detected && (change.known_weight - 0.45).abs() < 1e-12);
+        assert!(!change.is_decidable, "at best it is .61");
+        let most = compare(&metrics(0.01, 10.0, 5.0, 0.4, 0.1), &metrics(0.01, 10.0, 5.0, 0.4, 0.1));
+        assert!(most.is_decidable);
     }
 
     #[test]
