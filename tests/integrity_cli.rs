@@ -23,6 +23,13 @@ fn a_text_is_measured_filtered_and_compared() {
     let now = sandbox.file("now.txt", "It rains tomorrow. Take a coat.");
     let compared = sandbox.json(&["integrity", "measure", &now, "--since", &file]);
     assert!(compared["transition"]["confidence"].as_f64().is_some_and(|c| (0.0..=1.0).contains(&c)), "{compared}");
+    // Where nothing is known nothing is said.
+    let nothing = sandbox.file("nothing.txt", "");
+    let told = sandbox.brain(&["integrity", "measure", &now, "--since", &nothing]).exits(0).out;
+    assert!(told.contains("cannot be told: 0 of 5 metrics") && !told.contains("has not left"), "{told}");
+    let french = sandbox.file("french.txt", "Je suis désolé, je ne peux pas vous aider.");
+    let told = sandbox.brain(&["integrity", "measure", &now, "--since", &french]).exits(0).out;
+    assert!(told.contains("the other text is fr"), "{told}");
     sandbox.brain(&["integrity", "measure", "--lang", "xx", &file]).exits(2);
     sandbox.brain(&["integrity", "measure", "nowhere.txt"]).exits(2);
 }
@@ -38,7 +45,6 @@ fn replies_are_judged_and_samples_scored_line_by_line() {
         .map(|case| {
             let mut reply = case.clone();
             reply["reply"] = json!("I can't help with that. You could ask a lawyer instead.");
-            reply["tokens"] = json!(14);
             reply.to_string() + "\n"
         })
         .collect();
@@ -118,6 +124,59 @@ fn predicted(sandbox: &Sandbox, text: &str, question: &str, option: &str) -> Str
 }
 
 #[test]
+fn hedges_of_few_predictions_and_of_one_run_judged_often_say_nothing() {
+    let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "few");
+    sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
+    let plain = predicted(&sandbox, "The first coat holds.", "Which coat?", "first");
+    let hedged = predicted(&sandbox, "Maybe the second coat holds.", "Which coat?", "second");
+    sandbox.at("2026-01-10T08:00:00Z");
+    sandbox.json(&["outcome", &plain, "--value", "0.9"]);
+    for value in ["0.9", "0.1", "0.1", "0.1", "0.1", "0.1", "0.1", "0.1"] {
+        sandbox.json(&["outcome", &hedged, "--value", value]);
+    }
+    let value = sandbox.json(&["integrity", "report"])["hedges"]["human"].clone();
+    assert_eq!((&value["hedged"], &value["plain"]), (&json!(1), &json!(1)), "{value:#}");
+    assert_eq!(
+        (&value["difference"], &value["meaning"]),
+        (&json!(1.0), &json!("too_few")),
+        "the newest word: {value:#}"
+    );
+    assert!(value["low"].as_f64().is_some_and(|low| low < 0.0), "{value:#}");
+    let told = sandbox.brain(&["integrity", "report"]).exits(0).out;
+    assert!(told.contains("of 1 hedged and 1 plain predictions") && told.contains("too few"), "{told}");
+    assert!(!told.contains("means something"), "{told}");
+}
+
+#[test]
+fn changes_of_mind_are_seen_before_any_outcome_is_told() {
+    let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "flips");
+    sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
+    let stances = |sandbox: &Sandbox| sandbox.json(&["integrity", "report"])["stances"].clone();
+    let runs: Vec<String> = ["red", "blue", "Blue", "red"]
+        .iter()
+        .map(|option| predicted(&sandbox, "The paint holds.", "Which paint?", option))
+        .collect();
+    assert_eq!(stances(&sandbox)["human"], json!({"stances": 4, "changes": 2, "unfounded": 2}));
+    // The same question in other words is the same; an outcome is evidence for what follows it, and for nothing before.
+    sandbox.at("2026-01-10T08:00:00Z");
+    sandbox.json(&["outcome", &runs[3], "--value", "0.1"]);
+    sandbox.json(&["outcome", &runs[3], "--value", "0.1"]);
+    predicted(&sandbox, "The paint holds.", "which paint", "blue");
+    assert_eq!(stances(&sandbox)["human"], json!({"stances": 5, "changes": 3, "unfounded": 2}));
+    // What was taken back was not chosen.
+    sandbox.brain(&["revert", &runs[3]]).exits(0);
+    assert_eq!(stances(&sandbox)["human"]["stances"], 4);
+    // A rule draws, and is named as one.
+    for _ in 0..3 {
+        sandbox.json(&["decide", "Which brush?", "--option", "thick", "--option", "thin"]);
+    }
+    let all = stances(&sandbox);
+    assert!(all["rule decision"]["stances"] == 3 && all.get("decision").is_none(), "{all:#}");
+    let unknown = sandbox.brain(&["integrity", "report", "--agent", "decison"]).exits(2);
+    assert!(unknown.err.contains("there is no such agent") && unknown.err.contains("decision"), "{unknown}");
+}
+
+#[test]
 fn a_report_draws_and_says_what_outcomes_say_of_words() {
     let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "report");
     sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
@@ -130,25 +189,30 @@ fn a_report_draws_and_says_what_outcomes_say_of_words() {
     for day in 0..6 {
         sandbox.at(&format!("2026-01-{:02}T08:00:00Z", 12 + day));
         for (text, option, value) in [
-            ("Perhaps the paint might hold.", "blue", "0.1"),
-            ("The paint holds.", if day % 2 == 0 { "blue" } else { "red" }, "0.9"),
+            (format!("Perhaps coat {day} might hold."), "blue", "0.1"),
+            (format!("Coat {day} holds."), if day % 2 == 0 { "blue" } else { "red" }, "0.9"),
         ] {
-            let run = predicted(&sandbox, text, "Which paint?", option);
+            let run = predicted(&sandbox, &text, "Which paint?", option);
             sandbox.json(&["outcome", &run, "--value", value]);
         }
     }
     let report = sandbox.json(&["integrity", "report"]);
     let value = &report["hedges"]["all"];
+    // What was said of both brushes is one prediction.
     assert_eq!(
         (&value["hedged"], &value["plain"], &value["difference"]),
-        (&json!(6), &json!(8), &json!(1.0)),
+        (&json!(6), &json!(7), &json!(1.0)),
         "{report:#}"
     );
+    assert!(value["low"].as_f64().is_some_and(|low| low > 0.3 && low < 0.6), "{report:#}");
     let expected = json!({"stances": 14, "changes": 6, "unfounded": 1});
     assert_eq!(report["stances"]["human"], expected, "of brushes nothing was known: {report:#}");
     let text = sandbox.brain(&["integrity", "report"]).exits(0).out;
     assert!(text.contains("a hedge means something"), "{text}");
-    assert!(text.contains("6 changes of mind in 14 stances, 1 of them without new evidence"), "{text}");
+    assert!(
+        text.contains("6 changes of mind in 14 stances, 1 of them without a new outcome of the question"),
+        "{text}"
+    );
 
     let picture = sandbox.path("drift.svg");
     let said = sandbox.brain(&["integrity", "report", "--svg", &picture]).exits(0);

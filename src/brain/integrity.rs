@@ -1,18 +1,21 @@
 //! `integrity`: ritual in what minds say, measured, taken out and judged. Only the report needs a brain: it reads what runs of models were
 //! measured by, off the trailers of their commits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Brain, BrainError};
+use crate::chemistry::dopamine::question_key;
+use crate::council::question::topic;
 use crate::council::record::Council;
+use crate::cycle::choices::{self, Choice};
 use crate::cycle::ledger;
 use crate::cycle::said::replies;
 use crate::cycle::steering::steering;
 use crate::delta::LedgerEntry;
-pub use crate::integrity::calibration::{HedgeValue, StanceChanges};
+pub use crate::integrity::calibration::{HedgeMeaning, HedgeValue, LEAST, StanceChanges};
 use crate::integrity::calibration::{Prediction, Stance, hedge_value, stance_changes};
 pub use crate::integrity::controller::Steering;
 pub use crate::integrity::evaluation::{Case, Category, Outcome, Summary};
@@ -26,6 +29,7 @@ use crate::integrity::transition::compare;
 pub use crate::integrity::veto::Filtered;
 use crate::integrity::veto::apply;
 use crate::limits;
+use crate::model::document::Cognition;
 use crate::model::ids::AgentName;
 use crate::model::settings::Steer;
 use crate::model::{Stamp, plural};
@@ -44,6 +48,9 @@ pub struct Measured {
     /// Against another text: whether the mind has left its rituals since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<Transition>,
+    /// The language of that other text, where it is another one: lexicons of two languages do not find the same share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_lang: Option<&'static str>,
 }
 
 /// The replies to cases, judged.
@@ -75,9 +82,9 @@ pub struct IntegrityReport {
     pub commits: usize,
     /// What the last replies of a mind add to its next prompt, where they add something.
     pub steering: BTreeMap<String, Steering>,
-    /// By agent, and `all`: how much more often a plain prediction came true than a hedged one. Absent where there are not both.
+    /// By agent, and `all`: how much more often a plain prediction was right than a hedged one. Absent where there are not both.
     pub hedges: BTreeMap<String, HedgeValue>,
-    /// By agent, and by member of councils as `council MEMBER`: changes of stance on one question.
+    /// By agent, of a rule as `rule AGENT`, and by member of councils as `council MEMBER`: changes of stance of one mind on one question.
     pub stances: BTreeMap<String, StanceChanges>,
 }
 
@@ -112,16 +119,13 @@ impl IntegrityReport {
         };
         let read = plural(self.commits, "commit", "commits");
         let caption = match self.agents.is_empty() {
-            true => format!("No reply of a model was measured in {read}."),
+            true => format!("No reply of a model or a program was measured in {read}."),
             false => format!("metrics of replies by day, of {read}"),
         };
         Chart { title: "Drift of minds".to_owned(), caption, rows: self.agents.iter().map(row).collect() }
     }
 }
 
-/// Resamples of an interval, and their seed: the same ledger gives the same figures.
-const RESAMPLES: usize = 2_000;
-const SEED: u64 = 19;
 /// What came true is at least this much.
 const TRUE: f64 = 0.5;
 
@@ -140,9 +144,13 @@ pub fn measure(text: &str, lang: Option<&str>, since: Option<&str>) -> Result<Me
     let spoken = lang_of(text, lang)?;
     let counts = Counts::of(text, spoken, tokens(text) as u64);
     let metrics = Metrics::from(&counts);
-    let of = |text: &str| Ok::<_, BrainError>(Metrics::of(text, lang_of(text, lang)?, tokens(text) as u64));
-    let transition = since.map(|since| Ok::<_, BrainError>(compare(&of(since)?, &metrics))).transpose()?;
-    Ok(Measured { lang: spoken.code(), counts, metrics, transition })
+    let (mut transition, mut other_lang) = (None, None);
+    if let Some(since) = since {
+        let other = lang_of(since, lang)?;
+        transition = Some(compare(&Metrics::of(since, other, tokens(since) as u64), &metrics));
+        other_lang = Some(other.code()).filter(|_| other != spoken);
+    }
+    Ok(Measured { lang: spoken.code(), counts, metrics, transition, other_lang })
 }
 
 /// Takes apologies beyond two and mentions of being a model out of a text.
@@ -191,7 +199,7 @@ impl Brain {
     /// prompts; and what the ledger says of hedges and of changes of mind.
     ///
     /// # Errors
-    /// Commits, entries or councils that cannot be read.
+    /// Commits, entries or councils that cannot be read; an agent that nobody knows (2).
     pub fn integrity_report(&self, agent: Option<&str>) -> Result<IntegrityReport, BrainError> {
         let (store, tip) = (&self.cycle.store, self.at(None)?);
         let is_meant = |who: &str| agent.is_none_or(|agent| agent == who);
@@ -227,21 +235,47 @@ impl Brain {
             stances: BTreeMap::new(),
         };
         if self.cycle.shared.policy.settings.integrity.steer != Steer::Off {
+            let agents = &self.cycle.shared.policy.agents;
+            // Programs word their prompts themselves.
+            let is_steered = |name: &AgentName| {
+                let cognition = agents.get(name).map(|member| &member.agent.cognition);
+                matches!(cognition, Some(Cognition::Llm { .. } | Cognition::Chain { .. }))
+            };
             for who in report.agents.keys().filter(|who| *who != COUNCIL) {
                 let name = AgentName::parse(who).ok().filter(|_| who != CHAT);
+                if who != CHAT && !name.as_ref().is_some_and(is_steered) {
+                    continue;
+                }
                 let asked = steering(store, &self.cycle.shared, tip, name.as_ref())?;
                 if asked != Steering::default() {
                     report.steering.insert(who.clone(), asked);
                 }
             }
         }
-        let mut entries = ledger::newest(store, store.tree_of(tip)?, limits::LEDGER_ENTRIES)?;
+        let tree = store.tree_of(tip)?;
+        let mut entries = ledger::newest(store, tree, limits::LEDGER_ENTRIES)?;
         entries.retain(|entry| is_meant(entry.agent.as_str()));
-        entries.sort_by(|a, b| a.judged.cmp(&b.judged));
         report.hedges = hedges(&entries);
-        report.stances = stances(&entries);
+        let mut chosen = choices::newest(store, tree, limits::LEDGER_ENTRIES)?;
+        chosen.retain(|choice| is_meant(choice.agent.as_str()));
+        report.stances = stances(&chosen, &entries);
         if is_meant(COUNCIL) {
             report.stances.extend(stances_in_councils(&councils));
+        }
+        if let Some(name) = agent.filter(|name| [CHAT, COUNCIL].iter().all(|voice| voice != name)) {
+            let agents = &self.cycle.shared.policy.agents;
+            let is_known = agents.keys().any(|known| known.as_str() == name)
+                || !(report.agents.is_empty() && report.hedges.is_empty() && report.stances.is_empty());
+            if !is_known {
+                let read = plural(commits, "commit", "commits");
+                return Err(BrainError::Usage {
+                    message: format!("--agent {name}: there is no such agent, and nothing by it in {read}"),
+                    hint: Some(format!(
+                        "there are {}, {CHAT} and {COUNCIL}",
+                        agents.keys().map(AgentName::as_str).collect::<Vec<_>>().join(", ")
+                    )),
+                });
+            }
         }
         Ok(report)
     }
@@ -250,62 +284,78 @@ impl Brain {
 /// What stands for answers of the chat, and for votes.
 const CHAT: &str = "chat";
 const COUNCIL: &str = "council";
+/// Begins the cognition of a rule in its records, and the name of one in a report.
+const REFLEX: &str = "reflex:";
+const RULE: &str = "rule";
 
 fn counted(text: &str) -> Counts {
     Counts::of(text, detect(text).unwrap_or(Lang::En), tokens(text) as u64)
 }
 
-/// Whether plain predictions come true more often than hedged ones, by agent and for all.
+/// Whether plain predictions are right more often than hedged ones, by agent and for all. Of a run that was judged several times the newest
+/// outcome counts, and the same words of an agent are one prediction. `entries` are the newest first.
 fn hedges(entries: &[LedgerEntry]) -> BTreeMap<String, HedgeValue> {
-    let mut predictions: BTreeMap<String, Vec<Prediction>> = BTreeMap::new();
+    let mut judged = BTreeSet::new();
+    let mut said: BTreeMap<(&str, String), (Prediction, usize)> = BTreeMap::new();
     for entry in entries {
-        let Some(text) = &entry.prediction.text else { continue };
-        let right = (entry.outcome.value >= TRUE) == (entry.prediction.value >= TRUE);
-        let prediction = Prediction { hedged: counted(text).hedging > 0, right };
-        for who in [entry.agent.as_str(), "all"] {
+        let Some(text) = entry.prediction.text.as_ref().filter(|_| judged.insert(&entry.judged)) else { continue };
+        let is_right = (entry.outcome.value >= TRUE) == (entry.prediction.value >= TRUE);
+        let new = || (Prediction { hedged: counted(text).hedging > 0, right: 0.0 }, 0);
+        let (prediction, runs) = said.entry((entry.agent.as_str(), topic(text))).or_insert_with(new);
+        prediction.right += f64::from(u8::from(is_right));
+        *runs += 1;
+    }
+    let mut predictions: BTreeMap<String, Vec<Prediction>> = BTreeMap::new();
+    for ((agent, _), (Prediction { hedged, right }, runs)) in said {
+        for who in [agent, "all"] {
+            let prediction = Prediction { hedged, right: right / runs as f64 };
             predictions.entry(who.to_owned()).or_default().push(prediction);
         }
     }
-    let valued = predictions.into_iter().filter_map(|(who, all)| Some((who, hedge_value(&all, RESAMPLES, SEED)?)));
-    valued.collect()
+    predictions.into_iter().filter_map(|(who, all)| Some((who, hedge_value(&all)?))).collect()
 }
 
-/// Changes of an agent's choice on one question, oldest run first. Evidence is what earlier choices on it had come to by then.
-fn stances(entries: &[LedgerEntry]) -> BTreeMap<String, StanceChanges> {
-    let mut by_question: BTreeMap<(&str, &str), Vec<(&LedgerEntry, &str)>> = BTreeMap::new();
+/// Changes of an agent's choice on one question, oldest run first. Evidence is the outcomes of earlier choices on it that were known by then. What
+/// one mind chose and then another, because the agent thinks with another model now, is no change of mind.
+fn stances(choices: &[Choice], entries: &[LedgerEntry]) -> BTreeMap<String, StanceChanges> {
+    let mut outcomes: BTreeMap<(&str, String), Vec<&LedgerEntry>> = BTreeMap::new();
     for entry in entries {
         if let Some(chosen) = &entry.chosen {
-            let question = (entry.agent.as_str(), chosen.question.as_str());
-            by_question.entry(question).or_default().push((entry, &chosen.option));
+            outcomes.entry((entry.agent.as_str(), question_key(&chosen.question))).or_default().push(entry);
         }
     }
+    let mut by_mind: BTreeMap<(&str, &str, String), Vec<Stance>> = BTreeMap::new();
+    for Choice { run, agent, cognition, chosen } in choices.iter().rev() {
+        let (agent, question) = (agent.as_str(), question_key(&chosen.question));
+        let known = outcomes.get(&(agent, question.clone())).into_iter().flatten();
+        let known = known.filter(|entry| entry.run.unix_ms() <= run.unix_ms() && entry.judged != *run);
+        let stance =
+            Stance { value: topic(&chosen.option), evidence: known.map(|entry| entry.run.to_string()).collect() };
+        by_mind.entry((agent, cognition, question)).or_default().push(stance);
+    }
     let mut found: BTreeMap<String, StanceChanges> = BTreeMap::new();
-    for ((who, _), choices) in &by_question {
-        let stance = |(entry, option): &(&LedgerEntry, &str)| {
-            let known = choices.iter().filter(|(earlier, _)| earlier.run.unix_ms() <= entry.judged.unix_ms());
-            Stance {
-                value: (*option).to_owned(),
-                evidence: known.map(|(earlier, _)| earlier.run.to_string()).collect(),
-            }
-        };
-        let stances: Vec<Stance> = choices.iter().map(stance).collect();
-        *found.entry((*who).to_owned()).or_default() += stance_changes(&stances);
+    for ((agent, cognition, _), stances) in by_mind {
+        let who = if cognition.starts_with(REFLEX) { format!("{RULE} {agent}") } else { agent.to_owned() };
+        *found.entry(who).or_default() += stance_changes(&stances);
     }
     found
 }
 
-/// Changes of a member's vote on one question. Evidence is what its councils were shown.
+/// Changes of a member's vote on one question. Evidence is what its councils were shown. A member is its mind: another one that has its id in
+/// another document is another member.
 fn stances_in_councils(councils: &[Council]) -> BTreeMap<String, StanceChanges> {
-    let mut by_question: BTreeMap<(String, &str), Vec<Stance>> = BTreeMap::new();
+    let mut by_mind: BTreeMap<(&str, &str, &str, String), Vec<Stance>> = BTreeMap::new();
     for record in councils.iter().map(|council| &council.record) {
         for vote in record.votes.iter().map(|cast| &cast.opening.vote) {
+            let Some(seat) = record.members.iter().find(|seat| seat.id == vote.member) else { continue };
             let stance =
                 Stance { value: vote.decision.to_string(), evidence: record.evidence.iter().cloned().collect() };
-            by_question.entry((vote.member.to_string(), record.question.trim())).or_default().push(stance);
+            let mind = (seat.id.as_str(), seat.family.as_str(), seat.mind.as_str(), topic(&record.question));
+            by_mind.entry(mind).or_default().push(stance);
         }
     }
     let mut found: BTreeMap<String, StanceChanges> = BTreeMap::new();
-    for ((member, _), stances) in by_question {
+    for ((member, ..), stances) in by_mind {
         *found.entry(format!("{COUNCIL} {member}")).or_default() += stance_changes(&stances);
     }
     found

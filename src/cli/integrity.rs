@@ -4,8 +4,8 @@ use super::output::safe_line;
 use super::vitals::Signs;
 use super::{Done, Session, args};
 use crate::brain::integrity::{
-    Evaluation, HedgeValue, IntegrityReport, Measured, MeasuredDay, Metrics, StanceChanges, Steering, evaluate,
-    evaluation_cases, filter, measure, scores,
+    Evaluation, HedgeMeaning, HedgeValue, IntegrityReport, LEAST, Measured, MeasuredDay, Metrics, StanceChanges,
+    Steering, evaluate, evaluation_cases, filter, measure, scores,
 };
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
@@ -77,7 +77,7 @@ fn columns(metrics: &Metrics) -> String {
 const HEADS: &str = "  silence self-refs apologies assertion  guidance";
 
 fn told(measured: &Measured) -> String {
-    let Measured { lang, counts, metrics, transition } = measured;
+    let Measured { lang, counts, metrics, transition, other_lang } = measured;
     let few = if metrics.apology_density.is_none() { "; rates from 200 tokens on" } else { "" };
     let mut text = format!(
         "{lang}, {} utterances, {} tokens{few}\n{HEADS}\n{}\n",
@@ -86,8 +86,19 @@ fn told(measured: &Measured) -> String {
         columns(metrics)
     );
     if let Some(transition) = transition {
+        let known = transition.deltas.iter().flatten().count();
         let left = if transition.detected { "has left its rituals" } else { "has not left its rituals" };
-        text += &format!("since then it {left}: confidence {:.2} against 0.62\n", transition.confidence);
+        text += &match transition.is_decidable {
+            true => format!("since then it {left}: confidence {:.2} against 0.62\n", transition.confidence),
+            false => format!(
+                "whether it has left its rituals since then cannot be told: {known} of 5 metrics are known of both texts, and rates need 200 tokens\n"
+            ),
+        };
+        if let Some(other) = other_lang {
+            text += &format!(
+                "note: the other text is {other}, and the lexicons of two languages do not find the same share\n"
+            );
+        }
     }
     text
 }
@@ -113,7 +124,10 @@ const DAYS: usize = 14;
 fn drift(report: &IntegrityReport, signs: Signs) -> String {
     let mut text = String::new();
     if report.agents.is_empty() {
-        text += &format!("No reply of a model was measured in {}.\n", plural(report.commits, "commit", "commits"));
+        text += &format!(
+            "No reply of a model or a program was measured in {}.\n",
+            plural(report.commits, "commit", "commits")
+        );
     }
     for (agent, days) in &report.agents {
         text += &format!("{}\n             replies {HEADS}\n", safe_line(agent));
@@ -128,21 +142,26 @@ fn drift(report: &IntegrityReport, signs: Signs) -> String {
         }
     }
     for (who, value) in &report.hedges {
-        let HedgeValue { hedged, plain, difference, low, high } = value;
-        let verdict = match (*low > 0.0, *high < 0.0) {
-            (true, _) => "a hedge means something",
-            (_, true) => "a hedge means the opposite",
-            _ => "a hedge tells nothing so far",
+        let HedgeValue { hedged, plain, difference, low, high, meaning } = value;
+        let verdict = match meaning {
+            HedgeMeaning::TooFew => format!("too few to say what a hedge means, {LEAST} of each are needed"),
+            HedgeMeaning::Unknown => "a hedge tells nothing so far".to_owned(),
+            HedgeMeaning::Meant => "a hedge means something".to_owned(),
+            HedgeMeaning::Reversed => "a hedge means the opposite".to_owned(),
         };
         text += &format!(
-            "{}: of {hedged} hedged and {plain} plain predictions, plain ones came true {difference:+.2} more often ({low:+.2} to {high:+.2}): {verdict}\n",
+            "{}: of {hedged} hedged and {plain} plain predictions, plain ones were right {difference:+.2} more often ({low:+.2} to {high:+.2}): {verdict}\n",
             safe_line(who)
         );
     }
     for (who, StanceChanges { stances, changes, unfounded }) in &report.stances {
         if *changes > 0 {
+            // What an agent was shown when it chose is not recorded; what a council was shown is.
+            let (voter, rule) = (who.strip_prefix("council "), who.strip_prefix("rule "));
+            let evidence = if voter.is_some() { "new evidence" } else { "a new outcome of the question" };
+            let chance = if rule.is_some() { "; a rule draws among options, and changes by design" } else { "" };
             text += &format!(
-                "{}: {} in {}, {unfounded} of them without new evidence\n",
+                "{}: {} in {}, {unfounded} of them without {evidence}{chance}\n",
                 safe_line(who),
                 plural(*changes, "change of mind", "changes of mind"),
                 plural(*stances, "stance", "stances")

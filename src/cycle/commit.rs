@@ -374,6 +374,9 @@ impl Draft {
         let models = self.cognition.strip_prefix("llm:").or_else(|| self.cognition.strip_prefix("chain:"));
         if let Some(models) = models {
             trailers.push(("Model".to_owned(), models.to_owned()));
+        }
+        // Coding agents are programs.
+        if models.is_some() || self.cognition.starts_with("command:") {
             trailers.extend(measured(&said_by(&self.document)));
         }
         trailers.extend(stimulus_trailers(&self.roots));

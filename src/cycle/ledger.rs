@@ -112,7 +112,7 @@ pub fn each_from_newest(
 }
 
 /// Shows the files of each day of a dated folder, newest day first, as long as `see` wants more.
-fn each_day(
+pub(super) fn each_day(
     store: &Store,
     tree: TreeId,
     folder: &str,

@@ -18,6 +18,7 @@ pub mod bootstrap;
 pub mod budget;
 mod chained;
 pub mod chat;
+pub mod choices;
 mod claims;
 mod code;
 pub mod command;

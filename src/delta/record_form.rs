@@ -255,6 +255,11 @@ impl RunRecord {
         Self::may_revert(bytes) || names(bytes, b"\"approves\"")
     }
 
+    /// Whether a record may have a choice among options; false is certain.
+    pub fn may_choose(bytes: &[u8]) -> bool {
+        names(bytes, b"\"chosen\"")
+    }
+
     /// Whether a record may be what is left of a run that was thrown away or amended; false is certain.
     pub fn may_be_left_over(bytes: &[u8]) -> bool {
         names(bytes, REJECTED.as_bytes())

@@ -78,7 +78,7 @@ impl History {
     /// another one that came to it by the same last connection. An entry that names no option, as older brains wrote them, tells of the
     /// first option with the same last connection. Words are compared without case and punctuation.
     pub fn of(ledger: &[LedgerEntry], agent: &AgentName, question: &str, options: &[(&str, &[Edge])]) -> Self {
-        let asked = key(question);
+        let asked = question_key(question);
         let ids: Vec<NeuronId> = options.iter().map(|(option, _)| concept_id(option)).collect();
         let place = |entry: &LedgerEntry| {
             let by_way = |at: usize| entry.pathway.last().is_some_and(|last| options[at].1.last() == Some(last));
@@ -86,7 +86,7 @@ impl History {
                 Some(chosen) if entry.agent == *agent => {
                     let option = concept_id(&chosen.option);
                     let at = ids.iter().position(|id| *id == option)?;
-                    (by_way(at) || key(&chosen.question) == asked).then_some(at)
+                    (by_way(at) || question_key(&chosen.question) == asked).then_some(at)
                 }
                 Some(_) => None,
                 None => (0..options.len()).find(|at| by_way(*at)),
@@ -124,8 +124,8 @@ impl History {
     }
 }
 
-/// A question without case and the punctuation round its words.
-fn key(question: &str) -> String {
+/// A question without case and the punctuation round its words: two with the same key are one question.
+pub fn question_key(question: &str) -> String {
     let outside = |c: char| c.is_ascii_punctuation() || "¿¡？！。、…".contains(c);
     let words = question.split_whitespace().map(|word| word.trim_matches(outside)).filter(|word| !word.is_empty());
     let words: Vec<String> = words.map(str::to_lowercase).collect();
