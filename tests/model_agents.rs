@@ -162,6 +162,82 @@ fn a_model_judges_texts_and_does_not_see_who_wrote_them() {
     assert_eq!(spent(&sandbox)["reserved"], json!([]));
 }
 
+/// The report of changes of mind.
+fn minds(sandbox: &Sandbox) -> Value {
+    sandbox.json(&["integrity", "report"])["stances"].clone()
+}
+
+fn decide(sandbox: &Sandbox, code: i32) -> Value {
+    let args = ["--json", "decide", "Which cache?", "--option", "redis", "--option", "memcached"];
+    let answer = sandbox.brain(&args).exits(code);
+    if code == 0 { answer.document() } else { answer.error() }
+}
+
+#[test]
+fn a_model_that_is_decision_answers_a_question_with_options_and_is_seen_to_change_its_mind() {
+    let endpoint = Endpoint::new(&[Manner::Hangs]);
+    let sandbox = brain_over(&endpoint, "decision", "");
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let answers = |payload: Value| {
+        let op = json!({"op": "acknowledge", "signal": "@SIGNAL@", "payload": payload});
+        says(&json!({"prediction": {"text": "It will hold.", "value": 0.8}, "ops": [op]}).to_string())
+    };
+    // An answer that names no option is refused with the options, and the next one is taken.
+    endpoint.behaves(&[answers(json!({"text": "redis"})), answers(json!({"choice": "redis", "text": "It is here."}))]);
+    let decided = decide(&sandbox, 0);
+    assert_eq!((&decided["choice"], &decided["expected"]), (&json!("redis"), &json!(0.8)), "{decided:#}");
+    assert_eq!(decided["why"], "It is here.");
+    let asked = endpoint.asked();
+    let form = asked[0].body["response_format"]["json_schema"]["schema"]["properties"]["ops"].to_string();
+    assert!(form.contains(r#""enum":["redis","memcached"]"#), "{form}");
+    assert!(text(&asked[1].body).contains("names no option"), "{}", text(&asked[1].body));
+    let run = decided["run"].as_str().unwrap();
+    let record = sandbox.documents("wake", "network/runs").into_values().find(|r| r["run"] == run).unwrap();
+    let chosen = json!({"question": "Which cache?", "option": "redis"});
+    assert_eq!(record["prediction"]["chosen"], chosen, "{record:#}");
+    endpoint.behaves(&[answers(json!({"choice": "memcached", "text": "You are right."}))]);
+    assert_eq!(decide(&sandbox, 0)["choice"], "memcached");
+    assert_eq!(minds(&sandbox)["decision"], json!({"stances": 2, "changes": 1, "unfounded": 1}));
+    // With an outcome in between it has a reason.
+    sandbox.json(&["outcome", run, "--value", "0.9"]);
+    assert!(sandbox.documents("wake", "network/ledger").into_values().any(|entry| entry["chosen"] == chosen));
+    endpoint.behaves(&[answers(json!({"choice": "redis", "text": "It held."}))]);
+    decide(&sandbox, 0);
+    assert_eq!(minds(&sandbox)["decision"], json!({"stances": 3, "changes": 2, "unfounded": 1}));
+    // What is refused to the end leaves the question open, as the hint says.
+    endpoint.behaves(&[answers(json!({"text": "redis"}))]);
+    let failed = decide(&sandbox, 3);
+    assert!(failed["error"].as_str().unwrap().contains("names no option"), "{failed:#}");
+    assert_eq!(sandbox.json(&["signals", "--unanswered"])["total"], 1);
+    sandbox.brain(&["check"]).exits(0);
+}
+
+#[test]
+fn a_program_that_is_decision_is_seen_to_change_its_mind_and_is_measured() {
+    let sandbox = Sandbox::new();
+    let choosing = |option: &str| {
+        let mut definition: Value =
+            serde_json::from_slice(&std::fs::read(sandbox.dir().join("agents/decision.json")).unwrap()).unwrap();
+        let script = format!(
+            r#"id=$(sed -n 's/.*"id": "\(g-[0-9a-f]*\)".*/\1/p' | tail -n 1)
+            echo '{{"prediction": {{"text": "Perhaps {option} might hold.", "value": 0.8}}, "ops": [{{"op": "acknowledge",
+            "signal": "'$id'", "payload": {{"choice": "{option}"}}}}]}}'"#
+        );
+        definition["cognition"] = json!({"kind": "command", "argv": ["/bin/sh", "-c", script]});
+        std::fs::write(sandbox.dir().join("agents/decision.json"), format!("{definition:#}\n")).unwrap();
+        sandbox.git(&["commit", "-qam", "decision is a program"]);
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+        assert_eq!(decide(&sandbox, 0)["choice"], option);
+    };
+    ["redis", "memcached"].into_iter().for_each(choosing);
+    assert_eq!(minds(&sandbox)["decision"], json!({"stances": 2, "changes": 1, "unfounded": 1}));
+    let report = sandbox.json(&["integrity", "report", "--agent", "decision"]);
+    let counts = &report["agents"]["decision"][0]["counts"];
+    assert_eq!((&counts["replies"], &counts["hedging"]), (&json!(2), &json!(2)), "{report:#}");
+    assert_eq!(report["steering"], json!({}), "its prompt is its own");
+    sandbox.brain(&["audit"]).exits(0);
+}
+
 /// A program of that name that notes what it was told and given, and prints this.
 fn fake(sandbox: Sandbox, name: &str, folder: &str, prints: &str) -> Sandbox {
     std::fs::create_dir_all(sandbox.beside(&format!("home/{folder}"))).unwrap();

@@ -89,14 +89,22 @@ impl Brain {
         let signal = Signal::id_of(&run, 0);
         let ran = self.run(&RunBounds::default(), progress)?;
         // Another process may have run decision meanwhile: then it was done before the run here began.
-        if let Some(record) = self.answered(&decision, &signal)?
-            && let Some(payload) = answer(&record, &signal)
+        let answered = self.answered(&decision, &signal)?;
+        if let Some(record) = &answered
+            && let Some(payload) = answer(record, &signal)
         {
-            let mut report = report(&record, payload, request, ran);
+            let mut report = report(record, payload, request, ran);
             report.ran.notes.extend(asked.notes);
             let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
             report.untrusted = self.untrusted(&network, &report)?;
             return Ok(report);
+        }
+        // What was answered is not asked again.
+        if let Some(record) = answered {
+            return Err(BrainError::Refused {
+                message: format!("{DECISION} answered, and chose none of the options"),
+                hint: Some(format!("`git brain show {}` has its answer", record.run)),
+            });
         }
         let failed = ran.failures.iter().find(|failure| failure.agent == DECISION).map(|failure| failure.error.clone());
         let why = failed.or_else(|| ran.unpaid.first().cloned());
@@ -185,7 +193,8 @@ fn report(record: &RunRecord, payload: &Value, request: &DecideRequest, ran: Run
         expected: prediction.and_then(|p| p.value),
         spread: prediction.and_then(|p| p.spread),
         stance: word("stance"),
-        why: word("why"),
+        // A model says why in the text of its answer.
+        why: word("why").or_else(|| word("text")),
         untrusted: 0,
         scores: payload["scores"].clone(),
         ran,

@@ -4,6 +4,7 @@
 //! and calling models is the cycle's work.
 
 pub mod chain;
+pub mod choice;
 pub mod council;
 pub mod exchange;
 pub mod guard;

@@ -21,7 +21,7 @@ use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::spawn::{Part, Spawn, Thought, blocking, shown};
 use super::{Cycle, CycleError, goals, ledger, quoted};
-use crate::cognition::{Raised, Snapshot, reflex};
+use crate::cognition::{Raised, Snapshot, choice, reflex};
 use crate::deliberation::classes::Class;
 use crate::deliberation::record::CycleRecord;
 use crate::delta::operation::{Acknowledge, Deliberate};
@@ -365,6 +365,8 @@ impl Spawn {
         let member = shared.policy.agents.get(&self.job.agent);
         let is_rule = member.is_some_and(|member| matches!(member.agent.cognition, Cognition::Reflex { .. }));
         if !is_rule {
+            choice::settle(&mut document, &self.job.signals)
+                .map_err(|why| CycleError::refused(format!("{}: {why}", self.job.agent)))?;
             name_statements(&mut document);
         }
         let mut draft = Draft::of_job(&self.cycle.shared, self.tip, self.run.clone(), &self.job, document, seen)?;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// What the endpoint does with a request.
 #[derive(Clone, Debug)]
 pub enum Manner {
-    /// Answers with this text.
+    /// Answers with this text, and the newest signal that it was told of in place of `@SIGNAL@`.
     Says(String),
     /// Calls a tool: its name, and its arguments.
     Calls(&'static str, Value),
@@ -104,11 +104,16 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let (mut line, key) = (String::new(), key.unwrap_or_default());
         let streamed = body["stream"] == true;
+        let signal = signal_in(&body.to_string());
         asked.lock().unwrap().push(Asked { path, key, body });
         let manner = {
             let mut script = script.lock().unwrap();
             let (next, last) = &mut *script;
             next.pop_front().unwrap_or_else(|| last.clone())
+        };
+        let manner = match manner {
+            Manner::Says(text) => Manner::Says(text.replace("@SIGNAL@", &signal)),
+            other => other,
         };
         match manner {
             Manner::Says(text) if streamed => out.write_all(streaming(&text).as_bytes())?,
@@ -164,6 +169,12 @@ fn serve(connection: TcpStream, asked: &Mutex<Vec<Asked>>, script: &Script, left
             }
         }
     }
+}
+
+/// The newest signal that a request tells of.
+fn signal_in(body: &str) -> String {
+    let told = body.rsplit("signal g-").next().filter(|rest| rest.len() < body.len());
+    told.map_or(String::new(), |rest| format!("g-{}", &rest[..rest.find(' ').unwrap_or(0)]))
 }
 
 /// An answer with a status and a body.

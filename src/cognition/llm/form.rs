@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cognition::Snapshot;
+use crate::cognition::choice::asked;
 use crate::cognition::exchange::Form;
 use crate::model::capabilities::Capabilities;
 use crate::model::{Kind, Link};
@@ -10,6 +11,8 @@ use crate::model::{Kind, Link};
 /// Longest texts, characters: what nobody bounds, a small model goes on with until it is cut off.
 const CONCEPT: usize = 200;
 const REMARK: usize = 300;
+/// The operation that answers a signal.
+const ACKNOWLEDGE: &str = "acknowledge";
 /// Ids that a schema lists. Providers bound how many words a schema may have.
 const IDS: usize = 200;
 /// Operations of one answer, whatever more the agent may do.
@@ -26,7 +29,7 @@ pub(super) fn most(capabilities: &Capabilities) -> u32 {
 #[must_use]
 pub fn form(snapshot: &Snapshot, capabilities: &Capabilities) -> Form {
     let operations: Vec<Value> =
-        capabilities.operations.iter().filter_map(|name| operation(name, snapshot, capabilities)).collect();
+        capabilities.operations.iter().flat_map(|name| operations_named(name, snapshot, capabilities)).collect();
     let items = if operations.is_empty() {
         json!({"type": "object", "properties": {}, "additionalProperties": false, "required": []})
     } else {
@@ -60,6 +63,22 @@ fn is(name: &str) -> Value {
     json!({"type": "string", "enum": [name]})
 }
 
+/// The forms of an operation: one, and of answers one for each question with options beside that of all other signals.
+fn operations_named(name: &str, snapshot: &Snapshot, may: &Capabilities) -> Vec<Value> {
+    if name != ACKNOWLEDGE {
+        return operation(name, snapshot, may).into_iter().collect();
+    }
+    let answer =
+        |signals: Value, payload: Value| object(json!({"op": is(name), "signal": signals, "payload": object(payload)}));
+    let signals = || snapshot.signals.iter().take(IDS);
+    let others = one_of(signals().filter(|signal| asked(signal).is_none()).map(|signal| &signal.id));
+    let chosen = signals().filter_map(|signal| Some((signal, one_of(asked(signal)?.options)?)));
+    let chosen = chosen
+        .map(|(signal, options)| answer(is(signal.id.as_str()), json!({"choice": options, "text": text(REMARK)})));
+    let others = others.map(|signals| answer(signals, json!({"text": text(REMARK)})));
+    chosen.chain(others).collect()
+}
+
 fn operation(name: &str, snapshot: &Snapshot, may: &Capabilities) -> Option<Value> {
     let ids = || one_of(snapshot.neurons.iter().map(|neuron| &neuron.id));
     let kinds = || one_of(may.types.iter().filter(|kind| **kind != Kind::Core).map(|kind| kind.as_str()));
@@ -91,10 +110,6 @@ fn operation(name: &str, snapshot: &Snapshot, may: &Capabilities) -> Option<Valu
         "retype" => json!({"op": is(name), "id": ids()?, "type": kinds()?}),
         "archive" => json!({"op": is(name), "id": ids()?, "reason": text(REMARK)}),
         "signal" => json!({"op": is(name), "to": agents()?, "payload": said()}),
-        "acknowledge" => {
-            let signals = one_of(snapshot.signals.iter().map(|signal| &signal.id))?;
-            json!({"op": is(name), "signal": signals, "payload": object(json!({"text": text(REMARK)}))})
-        }
         "flag" => {
             let names = one_of(may.flags.iter().flatten().chain(&snapshot.flags))?;
             json!({"op": is(name), "name": names, "value": {"type": "boolean"}, "reason": text(REMARK)})

@@ -156,7 +156,10 @@ pub fn syntax(capabilities: &Capabilities) -> Vec<&'static str> {
             "signal",
             r#"{"op": "signal", "to": "…", "payload": {"kind": "question", "text": "…"}}: a message to an agent"#,
         ),
-        ("acknowledge", r#"{"op": "acknowledge", "signal": "…", "payload": {"text": "…"}}: answers a signal"#),
+        (
+            "acknowledge",
+            r#"{"op": "acknowledge", "signal": "…", "payload": {"text": "…"}}: answers a signal; a question with "options" by "payload": {"choice": "one of them, word for word", "text": "why"}"#,
+        ),
         ("flag", r#"{"op": "flag", "name": "urgence", "value": true, "reason": "…"}"#),
         (
             "outcome",

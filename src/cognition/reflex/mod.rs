@@ -19,6 +19,7 @@ pub mod perception;
 mod proposal;
 mod query;
 
+pub(super) use proposal::clip;
 pub use query::concepts_in;
 
 use super::{Network, Snapshot};

@@ -155,7 +155,7 @@ pub(super) fn constant_id(id: &str) -> NeuronId {
 }
 
 /// The beginning of a text, at most `bytes` long, with an ellipsis if something was left out.
-pub(super) fn clip(text: &str, bytes: usize) -> String {
+pub fn clip(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
