@@ -117,6 +117,57 @@ fn a_decision_answers_predicts_and_lowers_the_flag() {
 }
 
 #[test]
+fn outcomes_of_runs_teach_the_council_that_decided_them() {
+    let sandbox = board(Some(agreed()), &may());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    let listed = |sandbox: &Sandbox| sandbox.json(&["council", "--list"])["councils"].as_array().unwrap().clone();
+    let (mut judged, mut passed_on) = (Vec::<String>::new(), 0);
+    for hall in 1..=4 {
+        ask(&sandbox, &format!("Shall hall {hall} be painted?"));
+        sandbox.brain(&["--json", "run"]).exits(0);
+        let runs = sandbox.documents("wake", "network/runs").into_values();
+        let new: Vec<Value> = runs
+            .filter(|run| run["agent"] == "board" && !judged.contains(&run["run"].as_str().unwrap().to_owned()))
+            .collect();
+        let run = new[0]["run"].as_str().unwrap().to_owned();
+        judged.push(run.clone());
+        if new[0]["prediction"].is_null() {
+            passed_on += 1;
+            continue;
+        }
+        sandbox.json(&["outcome", &run, "--value", "0.0"]);
+        assert_eq!(listed(&sandbox)[0]["outcome"], "wrong", "hall {hall}");
+    }
+    assert!(passed_on > 0, "two members that erred together each time are one mind");
+    // The word of a person on the council itself counts before.
+    let id = listed(&sandbox).last().unwrap()["id"].as_str().unwrap().to_owned();
+    sandbox.brain(&["council", "--outcome", &id, "right"]).exits(0);
+    assert_eq!(sandbox.json(&["council", "--show", &id])["outcome"], "right");
+}
+
+#[test]
+fn board_that_nothing_asks_lowers_its_flag_and_asks_nobody() {
+    let sandbox = board(None, &may());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    ask(&sandbox, "Shall we paint the hall?");
+    sandbox.brain(&["--json", "run"]).exits(0);
+    let flag = |sandbox: &Sandbox| {
+        let flags = sandbox.documents("wake", "network/flags").into_values();
+        flags.filter(|flag| flag["reason"].to_string().contains("council")).map(|flag| flag["value"] == true).collect()
+    };
+    let up: Vec<bool> = flag(&sandbox);
+    assert_eq!((up, records(&sandbox).len()), (vec![true], 1));
+    // While it waits nothing asks, and nobody is asked.
+    sandbox.brain(&["run", "--agent", "board"]).exits(3);
+    assert_eq!(records(&sandbox).len(), 1);
+    let id = records(&sandbox)[0]["id"].as_str().unwrap().to_owned();
+    sandbox.brain(&["approve", &id]).exits(0);
+    sandbox.brain(&["run", "--agent", "board"]).exits(0);
+    let down: Vec<bool> = flag(&sandbox);
+    assert_eq!((down, records(&sandbox).len()), (vec![false], 1), "its own notice is no question");
+}
+
+#[test]
 fn a_run_that_was_cut_off_behind_its_council_asks_nobody_again() {
     let sandbox = board(None, &json!({"operations": ["acknowledge", "connect"], "types": []}));
     sandbox.brain(&["trust", "--yes"]).exits(0);

@@ -101,6 +101,67 @@ fn council_asked_again_names_the_earlier_answer_and_takes_the_place_of_one_that_
 }
 
 #[test]
+fn council_asked_again_and_again_names_the_answer_of_a_person() {
+    let sandbox = seated(&unsure_no());
+    let ask = || sandbox.brain(&["--json", "council", "Shall we paint the shed?"]).exits(1).document();
+    let first = ask();
+    let id = first["id"].as_str().unwrap();
+    sandbox.brain(&["approve", id, "--why", "the paint is bought"]).exits(0);
+    let mut last = ask();
+    for _ in 0..4 {
+        last = ask();
+    }
+    let earlier = last["earlier"].as_array().unwrap();
+    assert_eq!(earlier.len(), 2, "the newest of each kind: {last:#}");
+    assert_eq!((&earlier[0]["state"], &earlier[1]["state"]), (&json!("pending"), &json!("approved")), "{last:#}");
+    assert_eq!((&earlier[1]["id"], &earlier[1]["why"]), (&json!(id), &json!("the paint is bought")));
+    // In a chat it stands in the answer, which every door has.
+    let answer = sandbox.json(&["chat", "--mode", "council", "Shall we paint the shed?"]);
+    let reply = answer["reply"].as_str().unwrap();
+    assert!(reply.contains(&format!("council {id} on the same question was approved")), "{reply}");
+    // Of a council that was asked again nothing can be right or wrong, and approving it is no remedy.
+    let superseded = earlier[0]["id"].as_str().unwrap();
+    let said = sandbox.brain(&["council", "--outcome", superseded, "right"]).exits(3);
+    assert!(said.err.contains("was asked again, by council") && !said.err.contains("approve"), "{said}");
+}
+
+#[test]
+fn member_that_has_the_id_of_another_mind_changed_no_mind() {
+    let sandbox = Sandbox::new();
+    let members = |families: [&str; 3], decisions: [&str; 3]| {
+        let whys = ["The window is free.", "One command takes it back.", "Nobody waits for it at night."];
+        let ids = ["analyst", "critic", "ops"];
+        let member = |at: usize| program(ids[at], families[at], &vote(decisions[at], 0.9, whys[at], &[]));
+        let members: Vec<Value> = (0..3).map(member).collect();
+        json!({"members": members}).to_string()
+    };
+    commit(&sandbox, "councils/a.json", &members(["x", "y", "z"], ["approve", "approve", "approve"]));
+    commit(&sandbox, "councils/b.json", &members(["u", "v", "w"], ["approve", "reject", "reject"]));
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    for document in ["councils/a.json", "councils/b.json"] {
+        sandbox.brain(&["council", "Shall we ship?", "--members", document]);
+    }
+    let stances = |sandbox: &Sandbox| sandbox.json(&["integrity", "report"])["stances"].clone();
+    let all = stances(&sandbox);
+    assert_eq!(all["council critic"], json!({"stances": 2, "changes": 0, "unfounded": 0}), "{all:#}");
+    // The same mind that votes otherwise did.
+    let script = format!(
+        "case $(cat) in *Shall*) echo '{}';; *) echo '{}';; esac",
+        vote("approve", 0.9, "It is tested.", &[]),
+        vote("reject", 0.9, "You are right.", &[])
+    );
+    let critic = json!({"id": "critic", "family": "y", "mind": {"kind": "command", "argv": ["/bin/sh", "-c", script]}});
+    let other = program("ops", "w", &vote("reject", 0.9, "Nobody is there.", &[]));
+    commit(&sandbox, "councils/c.json", &json!({"members": [critic, other]}).to_string());
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    for question in ["Shall we wait?", "shall we wait"] {
+        sandbox.brain(&["council", question, "--members", "councils/c.json"]);
+    }
+    let all = stances(&sandbox);
+    assert_eq!(all["council critic"], json!({"stances": 4, "changes": 1, "unfounded": 1}), "{all:#}");
+}
+
+#[test]
 fn council_list_has_days_and_is_searched() {
     let sandbox = seated(&unsure_no());
     let friday = sandbox.brain(&["--json", "council", "Shall we deploy on Friday?"]).exits(1).document();

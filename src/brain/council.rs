@@ -184,7 +184,7 @@ impl CouncilReport {
     pub(super) fn of(council: Council, dry_run: bool) -> Self {
         let (state, decision) = (council.state(), council.decision());
         let outcome = council.is_right().map(|right| if right { "right" } else { "wrong" });
-        let Council { record, closings } = council;
+        let Council { record, closings, .. } = council;
         let words = record.answer();
         let line = |closing: Closing| ClosingLine {
             word: closing.word.as_str(),
@@ -283,13 +283,6 @@ impl PendingCouncil {
     }
 }
 
-/// Whether a name may be the id of a council or the beginning of one.
-fn could_be_id(name: &str) -> bool {
-    (ID_PREFIX..=12).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// Digits of an id that name a council at least: fewer are typed by mistake.
-const ID_PREFIX: usize = 4;
 /// Bytes kept for the sentence that says that a run was cut.
 const CUT_BYTES: usize = 128;
 
@@ -351,7 +344,7 @@ impl Brain {
         if !request.dry_run {
             self.cycle.keep_council(&record)?;
         }
-        let report = self.council_view(Council { record, closings: Vec::new() }, request.dry_run)?;
+        let report = self.council_view(Council { record, closings: Vec::new(), told: None }, request.dry_run)?;
         Ok(CouncilReport { earlier, notes, ..report })
     }
 
@@ -422,7 +415,9 @@ impl Brain {
             words.iter().all(|word| text.contains(word))
         };
         let mut found = Vec::new();
-        for council in self.cycle.councils()?.into_iter().rev().filter(has_words) {
+        let mut councils = self.cycle.councils()?;
+        self.cycle.tell_outcomes(&mut councils)?;
+        for council in councils.into_iter().rev().filter(has_words) {
             let line = self.council_line(council, &outlines, false)?;
             if !waiting || line.state == "pending" {
                 found.push(line);
@@ -441,21 +436,6 @@ impl Brain {
     pub fn pending_councils(&self) -> Result<Vec<PendingCouncil>, BrainError> {
         let pending = self.cycle.pending_councils()?.into_iter().rev().take(limits::COUNCILS_SHOWN);
         Ok(pending.map(|council| PendingCouncil::of(council.record)).collect())
-    }
-
-    /// Whether a name is the id of a council, or the beginning of one, and of no run.
-    ///
-    /// # Errors
-    /// A record that cannot be read.
-    pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
-        if !could_be_id(name) {
-            return Ok(false);
-        }
-        let outlines = self.cycle.council_outlines()?;
-        Ok(match outlines.iter().any(|outline| outline.id == name) {
-            true => true,
-            false => outlines.iter().any(|outline| outline.id.starts_with(name)) && !self.is_reviewed(name)?,
-        })
     }
 
     /// The council of an id.
@@ -532,9 +512,18 @@ impl Brain {
         let council = self.council_named(id)?;
         let id = &council.record.id;
         if council.decision() == Decision::Abstain || self.cycle.withheld(&council.record)?.is_some() {
+            let hint = match self.cycle.waits_no_more(&council, &self.cycle.council_outlines()?)? {
+                Some(Settled::AskedAgain(newer)) => format!(
+                    "its question was asked again, by council {newer}: `git brain council --show {newer}` shows that one"
+                ),
+                Some(Settled::ByRun) => {
+                    "people decided on its run: `git brain outcome RUN` says what came of that".to_owned()
+                }
+                None => format!("`git brain approve {id}` or `git brain reject {id} --why …` decides it"),
+            };
             return Err(BrainError::Refused {
                 message: format!("council {id} has no decision yet, so nothing can be right or wrong"),
-                hint: Some(format!("`git brain approve {id}` or `git brain reject {id} --why …` decides it")),
+                hint: Some(hint),
             });
         }
         self.add_word(council, if is_right { Word::Right } else { Word::Wrong }, why, false)
@@ -581,20 +570,5 @@ impl Brain {
         }
         council.closings.push(closing);
         self.council_view(council, dry_run)
-    }
-
-    fn council_named(&self, id: &str) -> Result<Council, BrainError> {
-        let outlines = self.cycle.council_outlines()?;
-        let named: Vec<_> = match outlines.iter().find(|outline| outline.id == id) {
-            Some(outline) => vec![outline],
-            None => outlines.iter().filter(|outline| could_be_id(id) && outline.id.starts_with(id)).collect(),
-        };
-        if let [one, other, ..] = named.as_slice() {
-            return Err(BrainError::usage(format!("{id} begins the ids of councils {} and {}", one.id, other.id)));
-        }
-        self.cycle.councils_of(named)?.pop().ok_or_else(|| BrainError::Usage {
-            message: format!("there is no council {id}"),
-            hint: Some("`git brain council --list` lists them".to_owned()),
-        })
     }
 }

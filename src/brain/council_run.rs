@@ -112,7 +112,7 @@ impl Brain {
             }
         }
         drop(turn);
-        self.carried(waiting, Council { record, closings: Vec::new() }, settings, rule, dry_run)
+        self.carried(waiting, Council { record, closings: Vec::new(), told: None }, settings, rule, dry_run)
     }
 
     /// Waits until no other command on this machine asks a council about that commit.

@@ -13,7 +13,48 @@ fn number_of(item: &str) -> Option<usize> {
     item.trim_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
+/// Whether a name may be the id of a council or the beginning of one.
+fn could_be_id(name: &str) -> bool {
+    (ID_PREFIX..=12).contains(&name.len()) && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Digits of an id that name a council at least: fewer are typed by mistake.
+const ID_PREFIX: usize = 4;
+
 impl Brain {
+    /// Whether a name is the id of a council, or the beginning of one, and of no run.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn is_council(&self, name: &str) -> Result<bool, BrainError> {
+        if !could_be_id(name) {
+            return Ok(false);
+        }
+        let outlines = self.cycle.council_outlines()?;
+        Ok(match outlines.iter().any(|outline| outline.id == name) {
+            true => true,
+            false => outlines.iter().any(|outline| outline.id.starts_with(name)) && !self.is_reviewed(name)?,
+        })
+    }
+
+    /// The council of an id, or of its beginning, with its outcome.
+    pub(super) fn council_named(&self, id: &str) -> Result<Council, BrainError> {
+        let outlines = self.cycle.council_outlines()?;
+        let named: Vec<_> = match outlines.iter().find(|outline| outline.id == id) {
+            Some(outline) => vec![outline],
+            None => outlines.iter().filter(|outline| could_be_id(id) && outline.id.starts_with(id)).collect(),
+        };
+        if let [one, other, ..] = named.as_slice() {
+            return Err(BrainError::usage(format!("{id} begins the ids of councils {} and {}", one.id, other.id)));
+        }
+        let mut councils = self.cycle.councils_of(named)?;
+        self.cycle.tell_outcomes(&mut councils)?;
+        councils.pop().ok_or_else(|| BrainError::Usage {
+            message: format!("there is no council {id}"),
+            hint: Some("`git brain council --list` lists them".to_owned()),
+        })
+    }
+
     /// The report of a council, with the memories that its votes cite.
     pub(super) fn council_view(&self, council: Council, dry_run: bool) -> Result<CouncilReport, BrainError> {
         let cited = self.cited_in(&council.record)?;

@@ -8,15 +8,40 @@ use serde_json::{Value, json};
 use super::Snapshot;
 use crate::council::record::CouncilRecord;
 use crate::council::vote::Decision;
-use crate::delta::Document;
 use crate::delta::operation::{Acknowledge, Operation, Prediction, Send, SetFlag};
+use crate::delta::{Document, RunRecord};
 use crate::limits;
 use crate::model::capabilities::Capabilities;
 use crate::model::ids::{AgentName, SignalId};
 use crate::model::{Stamp, json as model_json, within};
 
+/// The kind of a verdict's payload.
+const VERDICT: &str = "verdict";
+/// How the cognition of such a run begins in its record.
+const COGNITION: &str = "council:";
 /// Bytes of a question that its refusal repeats.
 const REFUSED_BYTES: usize = 200;
+
+/// How the prediction of a run begins that a council decided.
+const EXPECTED: &str = "the council is right to ";
+
+/// Whether words are those by which the run of a council predicts that its decision is right.
+#[must_use]
+pub fn is_expectation(text: &str) -> bool {
+    text.starts_with(EXPECTED)
+}
+
+/// The council whose decision a run was, by its id; `None`: it was none, or that of several questions.
+#[must_use]
+pub fn decided_in(record: &RunRecord) -> Option<&str> {
+    let is_one = record.cognition.starts_with(COGNITION) && record.prediction.is_some();
+    let payloads = record.ops.iter().filter_map(|op| match op {
+        Operation::Acknowledge(Acknowledge { payload, .. }) | Operation::Signal(Send { payload, .. }) => Some(payload),
+        _ => None,
+    });
+    let mut verdicts = payloads.filter(|payload| payload["kind"] == VERDICT).filter_map(|one| one["council"].as_str());
+    verdicts.next().filter(|_| is_one)
+}
 
 /// A question that a run puts to its council.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +98,9 @@ pub fn questions(snapshot: &Snapshot) -> Vec<Asked> {
         let active = snapshot.neurons.iter().filter(|neuron| is_active(&neuron.id));
         let mut texts: Vec<&str> = active.map(|neuron| neuron.concept.as_str()).collect();
         if texts.is_empty() {
-            texts = snapshot.raised.iter().map(|flag| flag.reason.as_str()).collect();
+            // Its own flag says what it left to a person, and is no question.
+            let others = snapshot.raised.iter().filter(|flag| flag.by.as_ref() != Some(&snapshot.agent));
+            texts = others.map(|flag| flag.reason.as_str()).collect();
         }
         asked.push(Asked::new(&texts.join("\n"), None, format!("run {}", snapshot.run), snapshot.at));
     }
@@ -145,7 +172,7 @@ fn refusal_of(asked: &Asked) -> Value {
 fn payload_of(record: &CouncilRecord) -> Value {
     let verdict = &record.verdict;
     json!({
-        "kind": "verdict",
+        "kind": VERDICT,
         "council": record.id,
         "question": record.question,
         "decision": if verdict.escalates() { Decision::Abstain } else { verdict.decision },
@@ -162,7 +189,7 @@ fn prediction(ruled: &[(Asked, CouncilRecord)]) -> Option<Prediction> {
     if verdict.escalates() {
         return None;
     }
-    let text = format!("the council is right to {} this: {}", verdict.decision, record.question);
+    let text = format!("{EXPECTED}{} this: {}", verdict.decision, record.question);
     Some(Prediction {
         text: Some(within(&text, limits::COUNCIL_QUESTION_BYTES).to_owned()),
         value: Some(verdict.confidence),

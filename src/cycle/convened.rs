@@ -27,7 +27,12 @@ impl Spawn {
         let network = TreeNetwork::remembering(&store, store.tree_of(self.tip)?, &shared.neurons);
         let snapshot = self.snapshot(&store, &network)?;
         let asked = questions(&snapshot);
-        if asked.is_empty() {
+        let may = shared.policy.agents.get(&self.job.agent).map(|member| member.agent.capabilities.clone());
+        let may = may.unwrap_or_default();
+        // Only who would lower a flag has to know whether others wait.
+        let is_raised = may.flags.iter().flatten().next().is_some_and(|flag| snapshot.flags.contains(flag));
+        // A run that nothing asks lowers the flag once people have answered.
+        if asked.is_empty() && (!is_raised || !cycle.pending_councils()?.is_empty()) {
             return Err(CycleError::refused(format!("nothing asks the council of {}", self.job.agent)));
         }
         let (refused, asked): (Vec<Asked>, Vec<Asked>) = asked.into_iter().partition(|asked| asked.fault.is_some());
@@ -42,11 +47,7 @@ impl Spawn {
             shown.extend(network.neuron(&id)?.map(|neuron| neuron.origin));
         }
         let seen = all_of(shown);
-        let may = shared.policy.agents.get(&self.job.agent).map(|member| member.agent.capabilities.clone());
-        let may = may.unwrap_or_default();
         let ids: Vec<&str> = ruled.iter().map(|(_, record)| record.id.as_str()).collect();
-        // Only who would lower a flag has to know.
-        let is_raised = may.flags.iter().flatten().next().is_some_and(|flag| snapshot.flags.contains(flag));
         let waits = |council: &Council| !ids.contains(&council.record.id.as_str());
         let others_wait = is_raised && cycle.pending_councils()?.iter().any(waits);
         let document = document(&ruled, &refused, others_wait, &snapshot, &may);

@@ -32,9 +32,7 @@ pub const COUNCIL_REPLIES: usize = 16;
 pub const COUNCILS_SHOWN: usize = 20;
 /// Councils that wait for a person which the status of a client names: each costs the client's context a line.
 pub const COUNCILS_TOLD: usize = 5;
-/// Earlier councils on the same question that an answer names: the newest says where it stands.
-pub const COUNCILS_EARLIER: usize = 3;
-/// Past councils whose outcomes are compared, and outcomes of the ledger that a rule looks at.
+/// Past councils whose outcomes are compared or that asked the same question, and outcomes of the ledger that a rule looks at.
 pub const COUNCIL_HISTORY: usize = 1_000;
 /// Milliseconds after which `git brain run` asks a council about a run again of which too few members voted: an endpoint that is down for longer
 /// costs one record an hour.

@@ -9,7 +9,7 @@ use crate::cognition::exchange::Usage;
 use crate::council::ids::MemberId;
 use crate::council::record::{CouncilRecord, SeatRecord};
 use crate::cycle::CycleError;
-use crate::cycle::council::{Convened, Earlier, Spent};
+use crate::cycle::council::{Convened, Spent};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::policy::HUMAN;
 use crate::limits;
@@ -34,8 +34,11 @@ impl Talk<'_, '_> {
             )));
         }
         let cycle = self.cycle;
-        let mut notes = cycle.council_notes(&self.message, None)?;
-        notes.extend(cycle.earlier_councils(&self.message)?.iter().map(Earlier::sentence));
+        let notes = cycle.council_notes(&self.message, None)?;
+        // In the answer itself: whoever reads a document of fixed fields reads no notes.
+        let earlier = cycle.earlier_councils(&self.message)?;
+        let earlier: Vec<String> = earlier.iter().map(|one| format!("\n- {}", one.sentence())).collect();
+        let earlier = if earlier.is_empty() { String::new() } else { format!("\n\nEarlier:{}", earlier.concat()) };
         let person = AgentName::parse(HUMAN).expect("invariant: a name");
         let newest = cycle.newest_run(self.tip)?;
         let (record, spent) = cycle.hold_paid_council(&Convened {
@@ -73,7 +76,7 @@ impl Talk<'_, '_> {
             self.say(ChatEvent::Skipped { node, model: String::new(), cause: Why::Refused, why });
         }
         Ok(ChatAnswer {
-            reply: record.answer(),
+            reply: record.answer() + &earlier,
             mode,
             turns: chain.iter().map(|node| node.turns).sum(),
             chain,

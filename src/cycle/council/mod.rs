@@ -12,6 +12,7 @@ mod gate;
 mod outlines;
 mod records;
 mod standing;
+mod told;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use super::models::Models;
 use super::snapshot::snapshot;
 use super::{Cycle, CycleError, ledger};
 use crate::activation::recall::Filters;
+use crate::cognition::council::is_expectation;
 use crate::council::document::{CouncilDocument, Mind, Seated};
 use crate::council::ids::{MemberId, ThreadId};
 use crate::council::message::{AgentMessage, CHAIR, Inbox, MessageType, Verifier};
@@ -359,6 +361,10 @@ impl Cycle {
         }
         let mut outcomes = Vec::new();
         for entry in ledger::newest(&self.store, tree, limits::COUNCIL_HISTORY)? {
+            // Whether a council was right is no answer to its question: that is told of the council below.
+            if entry.prediction.text.as_deref().is_some_and(is_expectation) {
+                continue;
+            }
             let chosen = entry.chosen.map(|chosen| format!("{} {}", chosen.question, chosen.option));
             let about = chosen.or(entry.prediction.text).or_else(|| entry.outcome.text.clone());
             outcomes.extend(about.map(|about| PastOutcome { about, value: entry.outcome.value }));

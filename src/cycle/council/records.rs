@@ -56,7 +56,7 @@ impl Cycle {
             let mut closings = closings.remove(&record.council).unwrap_or_default();
             closings.retain(may);
             closings.sort_by_cached_key(|closing| (arrival(closing).0, closing.closing.clone()));
-            Council { record, closings }
+            Council { record, closings, told: None }
         };
         let mut councils: Vec<Council> = records.into_iter().map(council).collect();
         councils.sort_by(|a, b| a.record.council.cmp(&b.record.council));
@@ -163,7 +163,9 @@ impl Cycle {
     pub(super) fn past_councils(&self) -> Result<Vec<Council>, CycleError> {
         let mut councils = self.councils()?;
         let newest = councils.len().saturating_sub(limits::COUNCIL_HISTORY);
-        Ok(councils.split_off(newest))
+        let mut councils = councils.split_off(newest);
+        self.tell_outcomes(&mut councils)?;
+        Ok(councils)
     }
 
     /// Whom main named as reviewers, and since when, seconds, newest first.

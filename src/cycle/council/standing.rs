@@ -1,5 +1,7 @@
 //! The place of a council among others: asked again since, about a run that is decided, or after earlier ones on the same question.
 
+use std::collections::BTreeSet;
+
 use super::DOCUMENT;
 use super::outlines::CouncilOutline;
 use crate::council::question::{open_word, topic};
@@ -93,15 +95,21 @@ impl Cycle {
         Ok(self.reviews_of(run)?.iter().any(|review| !review.is_of_audit() && is_its(&review.commit)))
     }
 
-    /// Earlier councils on the same question, newest first.
+    /// Earlier councils on the same question, newest first: the newest that a person answered, the newest that decided by itself, and the newest
+    /// without an answer. However often a question was repeated, its answer is among them.
     ///
     /// # Errors
     /// A record that cannot be read.
     pub fn earlier_councils(&self, question: &str) -> Result<Vec<Earlier>, CycleError> {
         let (topic, outlines) = (topic(question), self.council_outlines()?);
         let same = outlines.iter().rev().filter(|outline| outline.run.is_none() && outline.topic == topic);
-        let councils = self.councils_of(same.take(limits::COUNCILS_EARLIER))?;
-        Ok(councils.iter().map(Earlier::of).collect())
+        let councils = self.councils_of(same.take(limits::COUNCIL_HISTORY))?;
+        let mut told = BTreeSet::new();
+        let kind = |council: &Council| match council.state() {
+            kind @ ("pending" | "decided") => kind,
+            _ => "answered",
+        };
+        Ok(councils.iter().filter(|council| told.insert(kind(council))).map(Earlier::of).collect())
     }
 
     /// Notes for a person who relies on the answer to a question: that yes or no are no answer to it, and that a document of members lies in the
