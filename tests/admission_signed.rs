@@ -229,7 +229,8 @@ fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
     assert!(said.contains(&remedy) && said.contains("key SHA256:") && said.contains(&run), "{said}");
     // As it says, before the commit is there.
     world.git("remote.git", &["config", "brain.signedSince", &wake]);
-    world.sync("a");
+    let said = world.try_brain("a", &["sync"]).exits(0);
+    assert!((said.out.clone() + &said.err).contains(&format!("other machines may refuse the commit {run}")), "{said}");
     // A machine without those commits.
     let answer = world.try_brain("c", &["--json", "sync"]).exits(3);
     let said = answer.error();
@@ -241,6 +242,39 @@ fn a_key_that_was_removed_has_a_remedy_for_what_it_signed() {
     }
     world.sync("c");
     assert_eq!(world.tip("c", "wake"), wake);
+}
+
+#[test]
+fn sync_pushes_no_commit_without_the_signature_that_is_required_here() {
+    let Some(world) = signing() else { return };
+    // Nobody else asks.
+    world.git("remote.git", &["config", "brain.requireSignatures", "false"]);
+    let (wake, there) = (world.tip("a", "wake"), world.tip("remote.git", "wake"));
+    let notes = [("notes.md", Some("by hand"))];
+    let plain = world.commit("a", &wake, &[&wake], &notes, "by hand", &[]);
+    let text = world.git("a", &["cat-file", "commit", &signed(&world, "ann", &plain)]) + "\n";
+    let file = world.sandbox.file("commit", text.replace("by hand", "by another hand"));
+    let altered = world.git("a", &["hash-object", "-t", "commit", "-w", &file]);
+    for (commit, why) in [(plain, "is not signed, and"), (altered, "is not signed by ann@example.invalid")] {
+        world.git("a", &["update-ref", "refs/heads/wake", &commit]);
+        let said = world.try_brain("a", &["sync"]).exits(3).err;
+        assert!(
+            said.contains(&format!("{} {why}", &commit[..12])) || said.contains(why) && said.contains(&commit),
+            "{said}"
+        );
+        let remedy = format!("git config --add brain.signedSince {commit}");
+        assert!(said.contains(&remedy) && said.contains("--without-refused"), "{said}");
+        assert_eq!(world.tip("remote.git", "wake"), there);
+        let report = world.try_brain("a", &["--json", "audit", "--all"]).exits(3).document();
+        assert!(crate::audit::named(&report, &commit, "signature"), "{report}");
+        world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    }
+    // The remedy lets it out.
+    let plain = world.commit("a", &wake, &[&wake], &notes, "by hand", &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &plain]);
+    world.git("a", &["config", "--add", "brain.signedSince", &plain]);
+    world.sync("a");
+    assert_ne!(world.tip("remote.git", "wake"), there);
 }
 
 /// The same of decisions: their commits lead to no trunk, and have a line of their own in the settings.

@@ -62,19 +62,36 @@ pub fn unsigned_main(store: &Store) -> Result<Option<(String, String)>, StoreErr
     Ok(Some((said.join("\n"), hint)))
 }
 
+/// A signature that a commit lacks.
+#[derive(Clone, Debug)]
+pub struct Lack {
+    /// Why it does not count.
+    pub why: String,
+    /// Whether there is a whole one by a key that may not sign for the author, or not any more: nobody can tell which.
+    pub is_by_another_key: bool,
+}
+
 /// Why that commit does not have the signature that it needs.
 pub fn unsigned_commit(store: &Store, commit: &Commit) -> Result<Option<String>, StoreError> {
+    Ok(lack(store, commit)?.map(|lack| lack.why))
+}
+
+/// The same, and whether another key signed it.
+pub fn lack(store: &Store, commit: &Commit) -> Result<Option<Lack>, StoreError> {
     // It follows from its parents, which are asked for theirs.
     if store.is_seam(commit)? {
         return Ok(None);
     }
+    let lacks = |why, is_by_another_key| Some(Lack { why, is_by_another_key });
     if let Some(why) = out_of_role(commit) {
-        return Ok(Some(why));
+        return Ok(lacks(why, false));
     }
+    let by = |said| format!("is not signed by {}: {said}", commit.email);
     Ok(match store.signature(commit.id, &commit.email)? {
         Signature::Good => None,
-        Signature::Missing => Some("is not signed, and signatures are required here".to_owned()),
-        Signature::Bad(said) => Some(format!("is not signed by {}: {said}", commit.email)),
+        Signature::Missing => lacks("is not signed, and signatures are required here".to_owned(), false),
+        Signature::OtherKey(said) => lacks(by(said), true),
+        Signature::Bad(said) => lacks(by(said), false),
     })
 }
 

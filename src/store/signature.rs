@@ -38,7 +38,9 @@ pub enum Signature {
     Missing,
     /// It is by a key that may sign for the identity that was asked about.
     Good,
-    /// It is not: another key, another content, or no signature that SSH knows.
+    /// It is whole, and by a key that may not sign for that identity, or not any more.
+    OtherKey(String),
+    /// It is of another content, or no signature that SSH knows.
     Bad(String),
 }
 
@@ -163,7 +165,7 @@ impl Store {
         Ok(match self.signature_in(&self.signed(b"probe\n\nprobe\n".to_vec(), &Author::User)?, &address)? {
             Signature::Good => None,
             Signature::Missing => Some("it is not signed".to_owned()),
-            Signature::Bad(said) => Some(format!("it is not signed by {address}: {said}")),
+            Signature::OtherKey(said) | Signature::Bad(said) => Some(format!("it is not signed by {address}: {said}")),
         })
     }
 
@@ -196,10 +198,10 @@ impl Store {
         ];
         Ok(match ssh_keygen(&arguments, &payload)? {
             Ok(_) => Signature::Good,
-            Err(said) => Signature::Bad(match self.key_of_signature(&payload, file.path())? {
-                Some(key) => format!("{key}: {said}"),
-                None => said,
-            }),
+            Err(said) => match self.key_of_signature(&payload, file.path())? {
+                Some(key) => Signature::OtherKey(format!("{key}: {said}")),
+                None => Signature::Bad(said),
+            },
         })
     }
 

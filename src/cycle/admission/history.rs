@@ -56,7 +56,7 @@ impl Cycle {
         let store = &self.store;
         let mut judge = self.judge_at(tips, &[], &Door::Merge)?;
         judge.signing = match store.requires_signatures()? {
-            true => Some(Signing { since: store.signed_since()? }),
+            true => Some(Signing { since: store.signed_since()?, lets_other_keys: false }),
             false => None,
         };
         (judge.had, judge.before) = (None, None);

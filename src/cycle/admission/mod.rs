@@ -98,6 +98,8 @@ pub struct Judged {
     pub commits: usize,
     /// The branches that may not come in, each with what is wrong with its commits.
     pub refused: BTreeMap<Branch, BTreeSet<Fault>>,
+    /// Commits on the way out that other machines may refuse for the key that signed them, with why.
+    pub other_keys: BTreeSet<String>,
 }
 
 impl Judged {
@@ -181,20 +183,21 @@ impl Cycle {
                 refused.insert(branch.clone(), faults);
             }
         }
-        Ok(Judged { commits: commits.len(), refused })
+        Ok(Judged { commits: commits.len(), refused, other_keys: judge.other_keys })
     }
 
     fn judge_at(&self, tips: &Tips, known: &[CommitId], door: &Door) -> Result<Judge<'_>, CycleError> {
         let store = &self.store;
-        // Whose key was removed since it signed goes on here: the other side says what it needs.
-        let signing = match store.requires_signatures()? && !matches!(door, Door::Out { .. }) {
-            true => Some(Signing { since: store.signed_since()? }),
+        let lets_other_keys = matches!(door, Door::Out { .. });
+        let signing = match store.requires_signatures()? {
+            true => Some(Signing { since: store.signed_since()?, lets_other_keys }),
             false => None,
         };
         let grounds = self.grounds_for(door)?;
         Ok(Judge {
             cycle: self,
             signing,
+            other_keys: BTreeSet::new(),
             secrets: self.secrets_for(door, tips, &grounds.settings.secrets.allow)?,
             latest: self.shared.world.latest_seconds(),
             records: Records::of(self, door)?,
@@ -267,6 +270,8 @@ struct Judge<'c> {
     cycle: &'c Cycle,
     /// Where signatures are required here.
     signing: Option<Signing>,
+    /// Commits that another key signed, where that is no fault, with why their signature does not count.
+    other_keys: BTreeSet<String>,
     /// Secrets that no commit may add; `None`: nobody asks.
     secrets: Option<Secrets>,
     /// Seconds since 1970: nothing may be dated later.

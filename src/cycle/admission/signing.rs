@@ -8,6 +8,9 @@ use crate::store::{Commit, CommitId};
 pub(super) struct Signing {
     /// The commits up to which none need be.
     pub(super) since: Vec<CommitId>,
+    /// Whether a whole signature by another key is told and no fault: on the way out. Its key may have been removed since, and the machine that
+    /// has the commits goes on; the other side says what it needs.
+    pub(super) lets_other_keys: bool,
 }
 
 impl Judge<'_> {
@@ -23,8 +26,13 @@ impl Judge<'_> {
             return Ok(());
         }
         let store = &self.cycle.store;
-        if let Some(why) = signed::unsigned_commit(store, commit)? {
-            self.fault_of(Kind::Signature, commit, "", 0, why);
+        let lets_other_keys = self.signing.as_ref().is_some_and(|signing| signing.lets_other_keys);
+        match signed::lack(store, commit)? {
+            Some(lack) if lack.is_by_another_key && lets_other_keys => {
+                self.other_keys.insert(format!("{} {}", commit.id, lack.why));
+            }
+            Some(lack) => self.fault_of(Kind::Signature, commit, "", 0, lack.why),
+            None => {}
         }
         Ok(())
     }

@@ -234,8 +234,8 @@ impl Cycle {
                         message: format!("{} refused the push:\n{why}", remote.name),
                         hint: Some(format!(
                             "the remote's commits are merged here; none of yours were pushed. Where it names commits, `git brain sync \
-                             {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them. A signature is not asked \
-                             for on the way out: docs/signing.md has the ways to let a commit in"
+                             {WITHOUT_REFUSED}` goes on without those that are refused here as well; `git brain check` lists them. Of a key that may not sign \
+                             any more, docs/signing.md has the ways to let a commit in"
                         )),
                     });
                 }
@@ -409,11 +409,14 @@ impl Cycle {
         let mut there = self.store.seen(remote)?;
         there.extend(theirs.tips.clone());
         let is_trunk = |branch: &Branch| branch == self.store.main() || branch == self.store.wake();
-        let (trunks, refused): (BTreeMap<_, _>, BTreeMap<_, _>) = self
-            .judge_outgoing(&tips, &there, theirs.wake)?
-            .refused
-            .into_iter()
-            .partition(|(branch, _)| is_trunk(branch));
+        let judged = self.judge_outgoing(&tips, &there, theirs.wake)?;
+        for commit in judged.other_keys {
+            synced.note(format!(
+                "other machines may refuse the commit {commit}; docs/signing.md has the ways to let it in"
+            ));
+        }
+        let (trunks, refused): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            judged.refused.into_iter().partition(|(branch, _)| is_trunk(branch));
         if !trunks.is_empty() {
             return Err(self.refused_outgoing(remote, &trunks)?);
         }

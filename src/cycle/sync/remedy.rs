@@ -124,13 +124,19 @@ impl Cycle {
         let names: Vec<&str> = refused.keys().map(Branch::as_str).collect();
         let asked = self.store.remote(None).is_ok_and(|usual| usual.name == remote.name);
         let named = if asked { String::new() } else { format!(" {}", remote.name) };
-        let hint = format!(
+        let mut hint = format!(
             "`git brain sync{named} {WITHOUT_REFUSED}` goes on without these commits: {} and {} are kept as rescue refs and go back to \
              before them, what was good is done again upon that, and texts that were fed wait to be perceived again; \
              with --dry-run it only says so",
             self.store.main(),
             self.store.wake()
         );
+        let unsigned = refused.values().flatten().filter(|fault| fault.kind == Kind::Signature);
+        let mut unsigned: Vec<CommitId> = unsigned.filter_map(|fault| CommitId::parse(&fault.commit).ok()).collect();
+        unsigned.dedup();
+        if let Some(newest) = self.newest_of(unsigned)? {
+            hint += &format!("\n{}", signed::remedy(&self.store, &newest.to_string()));
+        }
         Ok(CycleError::Refused {
             message: format!(
                 "other machines refuse commits of {} here, so nothing was pushed to {}; what came from there is merged here:\n{}",
@@ -140,6 +146,17 @@ impl Cycle {
             ),
             hint: Some(hint),
         })
+    }
+
+    /// The commit among several that the others lead to, as far as one does.
+    fn newest_of(&self, commits: Vec<CommitId>) -> Result<Option<CommitId>, CycleError> {
+        let mut newest: Option<CommitId> = None;
+        for id in commits {
+            if newest.map_or(Ok(true), |newest| self.store.is_ancestor(newest, id))? {
+                newest = Some(id);
+            }
+        }
+        Ok(newest)
     }
 
     /// The hint of a refusal: one way out for each kind of fault.
