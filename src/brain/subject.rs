@@ -288,6 +288,13 @@ impl Brain {
             (report.run, report.merged) = (Some(run), report.merged && merged);
             for subject in part {
                 report.destroyed += usize::from(keys.destroy(subject)?);
+                for place in keys.elsewhere(subject)? {
+                    report.notes.push(format!(
+                        "the brain at {} has the key of {subject} as well, and keeps it until a sync brings it this forgetting: where none does, as between \
+                         copies of a folder, `git brain subject forget` there",
+                        place.display()
+                    ));
+                }
             }
         }
         if !chosen.is_empty() {

@@ -120,6 +120,24 @@ impl SubjectKeys {
         }
     }
 
+    /// The git folders of other brains of this machine that have a key of a subject: clones and copies, which destroy theirs themselves.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn elsewhere(&self, id: &SubjectId) -> Result<Vec<PathBuf>, SubjectKeyError> {
+        let (ours, mut places) = (self.folders()?, Vec::new());
+        let Some(all) = self.folder.parent() else { return Ok(places) };
+        for folder in names_in(all)?.into_iter().map(|name| all.join(name)).filter(|folder| !ours.contains(folder)) {
+            if names_in(&folder)?.iter().any(|name| subject_of(name).as_ref() == Some(id)) {
+                let place = std::fs::read_to_string(folder.join(PLACE)).ok();
+                let place = place.and_then(|text| Some(Path::new(text.lines().next()?).parent()?.to_owned()));
+                places.push(place.unwrap_or(folder));
+            }
+        }
+        places.sort();
+        Ok(places)
+    }
+
     /// All keys that are here.
     ///
     /// # Errors
@@ -337,6 +355,9 @@ mod tests {
         let (one, key) = (id(), SubjectKeys::random().unwrap());
         there_keys.keep(&one, &key).unwrap();
         assert!(here_keys.left().unwrap().is_empty() && !here_keys.destroy(&one).unwrap());
+        // The folder above the one where a brain keeps its own.
+        assert_eq!(here_keys.elsewhere(&one).unwrap(), [folder.path()]);
+        assert!(there_keys.elsewhere(&one).unwrap().is_empty() && here_keys.elsewhere(&id()).unwrap().is_empty());
         let is_left = |keys: &SubjectKeys| keys.ids().unwrap().is_empty() && keys.left().unwrap().contains(&one);
         let moved = folder.path().join("moved");
         std::fs::rename(&there, &moved).unwrap();
