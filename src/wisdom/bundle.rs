@@ -1,5 +1,7 @@
 //! A bundle: seeds of one brain for another, signed, good for some time, and without personal facts.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::personal;
@@ -156,9 +158,13 @@ impl Bundle {
             let message = format!("it holds {} seeds, not 1 to {}", bundle.seeds.len(), limits::BUNDLE_SEEDS);
             return Err(BundleFault::Format(message));
         }
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (at, (seed, bundled)) in bundle.heirs().iter().zip(&bundle.seeds).enumerate() {
             let fault = |message| BundleFault::Seed { number: at + 1, message };
             seed.check().map_err(|(field, why)| fault(format!("{field} {why}")))?;
+            if let Some(first) = known.insert(seed.id(), at + 1) {
+                return Err(fault(format!("says the same as seed {first}")));
+            }
             for text in [&bundled.condition, &bundled.action, &bundled.effect] {
                 if let Some(kind) = personal::first(text) {
                     return Err(fault(format!("holds a personal fact ({kind})")));

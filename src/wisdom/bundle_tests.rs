@@ -89,6 +89,12 @@ fn what_was_changed_expired_or_is_anothers_is_refused() {
     assert!(matches!(sealed(&|b| b.format = "git-brain wisdom 2".into()), Err(BundleFault::Format(_))));
     assert!(matches!(sealed(&|b| b.seeds.clear()), Err(BundleFault::Format(_))));
     assert!(matches!(sealed(&|b| b.seeds = vec![b.seeds[0].clone(); 25]), Err(BundleFault::Format(_))));
+    let twice = |b: &mut Bundle| {
+        b.seeds = vec![b.seeds[0].clone(); 2];
+        // Capitals and punctuation, support and effect make no other seed.
+        (b.seeds[1].action, b.seeds[1].support, b.seeds[1].effect) = ("Left lever!".into(), 9, "it moved".into());
+    };
+    assert_eq!(sealed(&twice).unwrap_err().to_string(), "seed 2: says the same as seed 1");
     assert!(matches!(sealed(&|b| b.seeds[0].confidence = 7.0), Err(BundleFault::Seed { number: 1, .. })));
     assert!(matches!(sealed(&|b| b.seeds[0].effect = "anna smiled".into()), Err(BundleFault::Seed { .. })));
     for source in [
