@@ -179,3 +179,60 @@ fn change_that_a_person_put_back_is_settled_by_no_later_run() {
     scribes(&world, json!([adjust("tea", "cup", "feeds_into", 10)]));
     assert!(!is_settled(&agree(&world, 3), &wrong));
 }
+
+/// A tip with a weight of tea that was not there, in words of a person's own.
+fn weighing(world: &World, from: &str, to: &str, more: (&str, &str)) -> String {
+    let path = world.path_of("a", "wake", "/tea.json");
+    let text = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace(from, to).replace(more.0, more.1);
+    upon(world, "wake", &[(&path, Some(&text))], "own words", &[])
+}
+
+#[test]
+fn revert_after_a_later_run_settles_once_no_field_holds_what_was_forged() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let wrong = heavier(&world);
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 10)]));
+    assert!(!is_settled(&agree(&world, 3), &wrong));
+    let tip = world.tip("a", "wake");
+    // Another number is none that was there, nor that less what the run added.
+    weighing(&world, "60010", "60009", ("", ""));
+    assert!(!is_settled(&agree(&world, 3), &wrong));
+    moved(&world, "wake", &tip);
+    world.try_brain("a", &["audit", "--all"]);
+    // By hand, in words of a person's own.
+    let back = weighing(&world, "60010", "3110", ("", ""));
+    let report = audit(&world, &["--all"], 3);
+    assert!(is_settled(&report, &wrong), "{report}");
+    assert!(report.to_string().contains(&format!("taken back by the commit {back}")), "{report}");
+    // Put back with another change of the same file, also by a person.
+    weighing(&world, "3110", "60000", ("\"concept\": \"tea\"", "\"concept\": \"black tea\""));
+    assert!(!is_settled(&audit(&world, &[], 3), &wrong));
+}
+
+#[test]
+fn hand_of_an_agent_takes_nothing_back() {
+    let world = lived();
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let wrong = heavier(&world);
+    scribes(&world, json!([adjust("tea", "cup", "feeds_into", 10)]));
+    let path = world.path_of("a", "wake", "/tea.json");
+    let text = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("60010", "3110");
+    let message = format!("Revert \"x\"\n\nThis reverts commit {wrong}.\n");
+    upon(&world, "wake", &[(&path, Some(&text))], &message, &AGENT);
+    assert!(!is_settled(&agree(&world, 3), &wrong));
+}
+
+#[test]
+fn settings_that_an_agent_changed_are_given_back_key_by_key() {
+    let world = lived();
+    let before = world.git("a", &["show", "main:brain.toml"]) + "\n";
+    let forged = before.clone() + "\n[review]\nreviewers = [\"mallory@example.invalid\"]\n";
+    let policy = upon(&world, "main", &[("brain.toml", Some(&forged))], "settings", &AGENT);
+    let more = forged.clone() + "\n[sleep]\nprune_below = 7\n";
+    upon(&world, "main", &[("brain.toml", Some(&more))], "more", &[]);
+    assert!(!is_settled(&agree(&world, 3), &policy));
+    let back = before + "\n[sleep]\nprune_below = 7\n";
+    upon(&world, "main", &[("brain.toml", Some(&back))], "no reviewers", &[]);
+    assert!(is_settled(&agree(&world, 0), &policy));
+}

@@ -1,11 +1,12 @@
 //! The audit: rules that a history must hold, findings against them, and the report. Plain data in, plain data out.
 //!
-//! `rule` is the list of rules, `difference` holds a run's record against the neurons before and after its commit, `ballot` counts the votes of
-//! a council again, `sample` draws decisions for people, `sarif` writes the report for a CI. The walk over history is `cycle::audit`'s.
+//! `rule` is the list of rules, `difference` holds a run's record against the neurons before and after its commit, `fields` says
+//! whether what a commit wrote was given back, `ballot` counts the votes of a council again, `sample` draws decisions for people, `sarif` writes the report for a CI. The walk over history is `cycle::audit`'s.
 
 pub mod ballot;
 pub mod difference;
 pub mod drift;
+pub mod fields;
 mod rule;
 pub mod sample;
 pub mod sarif;

@@ -36,7 +36,9 @@ impl Auditor<'_> {
         }
         let mut commits: BTreeMap<RunId, BTreeSet<(i64, CommitId)>> = BTreeMap::new();
         let mut records: BTreeMap<&str, BTreeSet<(i64, CommitId, BlobId)>> = BTreeMap::new();
-        for commit in self.all_commits(tips)? {
+        let mut all = Vec::new();
+        self.each_commit(tips, |commit| all.push(commit))?;
+        for commit in all {
             if let (Some(run), [parent]) =
                 (commit.trailer("Run").and_then(|run| RunId::parse(run).ok()), &commit.parents[..])
                 && self.audited.twice.contains(run.as_str())
@@ -77,17 +79,21 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// The commits behind those tips.
-    pub(super) fn all_commits(&self, tips: &Tips) -> Result<Vec<Commit>, CycleError> {
+    /// Shows each commit behind those tips once.
+    pub(super) fn each_commit(&self, tips: &Tips, mut show: impl FnMut(Commit)) -> Result<(), CycleError> {
         let store = &self.cycle.store;
-        let (mut all, mut seen) = (Vec::new(), HashSet::new());
+        let mut seen = HashSet::new();
         for tip in tips.values() {
             for id in store.commits_within(*tip, &[], limits::AUDIT_WALK)? {
                 // One that cannot be read was told already.
-                all.extend(Some(id).filter(|id| seen.insert(*id)).and_then(|id| store.commit(id).ok()));
+                if seen.insert(id)
+                    && let Ok(commit) = store.commit(id)
+                {
+                    show(commit);
+                }
             }
         }
-        Ok(all)
+        Ok(())
     }
 
     /// The file that a commit brings to a place where its parents have none.

@@ -14,6 +14,7 @@ mod doubles;
 mod settled;
 mod state;
 mod story;
+mod undone;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
