@@ -231,7 +231,12 @@ impl<'c> Auditor<'c> {
         order.sort_by_key(|(branch, _)| (**branch != main, **branch != wake));
         let mut known = hidden.to_vec();
         let mut all: Vec<(CommitId, CommitId)> = Vec::new();
-        for (_, tip) in &order {
+        for (branch, tip) in &order {
+            // To learn that nothing is new behind a branch that stands far behind wake, all between would be read.
+            if keeps && self.audited.head(branch) == Some(*tip) {
+                known.push(*tip);
+                continue;
+            }
             all.extend(store.commits_within(*tip, &known, limits::AUDIT_WALK)?.into_iter().map(|id| (id, *tip)));
             known.push(*tip);
         }
@@ -240,7 +245,9 @@ impl<'c> Auditor<'c> {
             true => self.audited.head(&main).into_iter().collect(),
             false => hidden.iter().copied().filter(|id| store.is_ancestor(*id, of_main).unwrap_or(false)).collect(),
         };
-        self.gained = store.commits_within(of_main, &before, limits::AUDIT_WALK)?.into_iter().collect();
+        if !before.contains(&of_main) {
+            self.gained = store.commits_within(of_main, &before, limits::AUDIT_WALK)?.into_iter().collect();
+        }
         let fresh: HashSet<CommitId> = all.iter().map(|(id, _)| *id).collect();
         self.is_new = false;
         for id in self.audited.suspects(store) {
