@@ -236,3 +236,22 @@ fn settings_that_an_agent_changed_are_given_back_key_by_key() {
     upon(&world, "main", &[("brain.toml", Some(&back))], "no reviewers", &[]);
     assert!(is_settled(&agree(&world, 0), &policy));
 }
+
+#[test]
+fn link_that_a_person_put_into_the_network_is_a_finding_and_no_error() {
+    let world = lived();
+    let wake = world.tip("a", "wake");
+    let blob = world.git("a", &["hash-object", "-w", &world.sandbox.file("target", "/etc/passwd")]);
+    let index = world.sandbox.path("link.index");
+    let git = |args: &[&str]| {
+        let done =
+            world.sandbox.command("git", args).current_dir(world.dir("a")).env("GIT_INDEX_FILE", &index).output();
+        String::from_utf8(done.unwrap().stdout).unwrap().trim().to_owned()
+    };
+    git(&["read-tree", &wake]);
+    git(&["update-index", "--add", "--cacheinfo", &format!("120000,{blob},network/neurons/00/0/link.json")]);
+    let linked = git(&["commit-tree", &git(&["write-tree"]), "-p", &wake, "-m", "link"]);
+    moved(&world, "wake", &linked);
+    let report = agree(&world, 3);
+    assert!(report["findings"].as_array().unwrap().iter().any(|finding| finding["commit"] == *linked), "{report}");
+}

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Auditor;
+use super::{Auditor, is_of_the_history};
 use crate::audit::fields::{GivesBack, document_gives_back, document_stands, neuron_gives_back, neuron_stands};
 use crate::audit::{Finding, Rule, Settled};
 use crate::cycle::CycleError;
@@ -63,7 +63,8 @@ impl<'c> Undone<'c> {
             if faulty.contains(id.to_string().as_str()) {
                 continue;
             }
-            for change in store.diff(Some(store.tree_of(parent)?), Some(tree), "")? {
+            let changes = store.tree_of(parent).and_then(|before| store.diff(Some(before), Some(tree), ""));
+            for change in told_already(changes.map_err(CycleError::from))?.unwrap_or_default() {
                 by_hand.entry(change.path).or_default().insert(id);
             }
         }
@@ -103,7 +104,7 @@ impl<'c> Undone<'c> {
             return Ok(*known);
         }
         // Each of them is upon the one that it takes back, so this comes to an end.
-        let found = self.find(named)?;
+        let found = told_already(self.find(named))?.flatten();
         self.known.borrow_mut().insert(named.id, found);
         Ok(found)
     }
@@ -291,6 +292,14 @@ impl<'c> Undone<'c> {
             (Some(wrote), Some(now)) => neuron_stands(before.as_ref(), &wrote, &now),
             _ => false,
         })
+    }
+}
+
+/// Nothing, where history cannot be read: that is a finding already, and gives nothing back.
+fn told_already<T>(found: Result<T, CycleError>) -> Result<Option<T>, CycleError> {
+    match found {
+        Err(error) if is_of_the_history(&error) => Ok(None),
+        found => found.map(Some),
     }
 }
 
