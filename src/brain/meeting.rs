@@ -10,7 +10,7 @@ use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::revert::Chosen;
 use crate::cycle::snapshot::snapshot_beside;
-use crate::cycle::statement::SETTLED;
+use crate::cycle::statement::{Made, SETTLED};
 use crate::delta::{Operation, RunRecord};
 use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, episode_id};
@@ -149,6 +149,12 @@ impl Brain {
                 Err(_) => return Ok(false),
             },
         };
+        // What made it may be taken back as well.
+        let (reverted, made) = (self.cycle.reverted(tree)?, Made::from([(id.clone(), memory.created_at)]));
+        let told = self.cycle.told_without(&made, wake, &|run| reverted.contains_key(run))?;
+        if told.get(id).is_some_and(|told| told.neuron.is_none()) {
+            return Ok(false);
+        }
         let is_theirs = self.cycle.went_for(chosen, &memory, tree)?;
         Ok(is_theirs && self.replacers(wake, &network, &snapshot_beside(store, tree)?, &memory)?.is_empty())
     }

@@ -38,10 +38,9 @@ impl Workflow {
 }
 
 /// The repository of this program, where it was built with one.
-const REPOSITORY: Option<&str> = match option_env!("CARGO_PKG_REPOSITORY") {
-    Some("") | None => None,
-    Some(url) => Some(url),
-};
+fn repository() -> Option<&'static str> {
+    option_env!("CARGO_PKG_REPOSITORY").filter(|url| !url.is_empty())
+}
 
 /// The arguments by which cargo installs git-brain from a git repository.
 fn install_from(url: &str) -> Result<String, BrainError> {
@@ -59,7 +58,7 @@ impl Brain {
     /// # Errors
     /// There is no work tree, or another file stands there; a URL that a shell or YAML would read otherwise (exit code 2).
     pub fn write_workflow(&self, workflow: Workflow, from: Option<&str>) -> Result<PathBuf, BrainError> {
-        let install = from.or(REPOSITORY).map_or_else(|| Ok("--locked git-brain".to_owned()), install_from)?;
+        let install = from.or(repository()).map_or_else(|| Ok("--locked git-brain".to_owned()), install_from)?;
         let (path, text) = workflow.file();
         self.write_file((path, &text.replace("INSTALL", &install)), "`git brain ci`")
     }
@@ -69,7 +68,7 @@ impl Brain {
     /// # Errors
     /// The same; no repository is named.
     pub fn write_audit_workflow(&self, workflow: Workflow, from: Option<&str>) -> Result<PathBuf, BrainError> {
-        let Some(url) = from.or(REPOSITORY) else {
+        let Some(url) = from.or(repository()) else {
             return Err(BrainError::Usage {
                 message: "--git URL is missing: the workflow installs git-brain from a git repository".to_owned(),
                 hint: Some("git brain audit --ci github --git https://example.org/git-brain".to_owned()),

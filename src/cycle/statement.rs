@@ -199,22 +199,38 @@ impl Cycle {
         }
         let (mut told, mut applied) = (self.told_without(&made, tip, &is_taken_back)?, Applied::default());
         let comes: BTreeSet<NeuronId> = open.keys().cloned().collect();
+        let (mut back, mut gone) = (Vec::new(), Vec::new());
         for (id, (now, was, is_emptied)) in open {
             let Some(told) = told.remove(&id) else { continue };
             let after = match told.neuron {
                 Some(told) if is_emptied && !told.is_archived() => {
-                    applied.notes.push(format!("{id} is brought back by {by}: not all that say so are taken back"));
+                    back.push(id.clone());
                     let is_there = |id: &NeuronId| Ok(comes.contains(id) || network.shared(id)?.is_some());
                     without_lost_ties(revived(&was, &told), is_there)?
                 }
                 None if !is_emptied => {
-                    applied.notes.push(format!("{id} is archived by {by}: all that say so are taken back"));
+                    gone.push(id.clone());
                     Neuron { archived: Some(by.clone()), ..was }
                 }
                 _ => continue,
             };
             let after = Neuron { version: after.version.toggled(by), run: Some(by.clone()), ..after };
             applied.neurons.insert(id, (now, after));
+        }
+        let said = [
+            (back, "brought back", "not all that say so are taken back"),
+            (gone, "archived", "all that say so are taken back"),
+        ];
+        for (ids, done, why) in said {
+            match &ids[..] {
+                [] => {}
+                [id] => applied.notes.push(format!("{id} is {done} by {by}: {why}")),
+                [first, ..] => {
+                    applied
+                        .notes
+                        .push(format!("{} memories, {first} among them, are {done} by {by}: {why}", ids.len()));
+                }
+            }
         }
         Ok(applied)
     }

@@ -184,6 +184,7 @@ impl Back<'_> {
             made.insert(id.clone(), after.created_at);
             open.insert(id, after);
         }
+        let mut stays: BTreeMap<String, Vec<NeuronId>> = BTreeMap::new();
         for (id, told) in self.cycle.told_without(&made, self.base, &is_taken_back)? {
             let now = self.network.neuron(&id)?;
             let (Some(said), Some(mut after)) = (told.neuron, open.remove(&id)) else { continue };
@@ -197,7 +198,7 @@ impl Back<'_> {
                 && let Some(maker) = told.makers.first()
             {
                 let by = maker.as_ref().map_or_else(|| "a commit by hand".to_owned(), RunId::to_string);
-                self.out.applied.notes.push(format!("{id} stays: {by} says it as well"));
+                stays.entry(by).or_default().push(id.clone());
             }
             after = match is_emptied {
                 true => revived(&after, &said),
@@ -211,6 +212,10 @@ impl Back<'_> {
                 results.insert(id, after);
             }
         }
+        self.out.applied.notes.extend(stays.into_iter().map(|(by, ids)| match &ids[..] {
+            [id] => format!("{id} stays: {by} says it as well"),
+            _ => format!("{} memories stay, {} among them: {by} says them as well", ids.len(), ids[0]),
+        }));
         self.taken_back = taken_back;
         let there: BTreeSet<NeuronId> = results.keys().cloned().collect();
         for neuron in results.values_mut() {
