@@ -26,6 +26,12 @@ fn goal(world: &World, gardener: &str, gates: &[(&str, &str, &str)]) {
     world.brain("a", &["trust", "--yes"]);
 }
 
+/// A script that breaks for so many seconds from now on.
+fn broken_for(seconds: u64, script: &str) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    format!("[ $(date +%s) -ge {} ] || exit 3\n{script}", now + seconds)
+}
+
 /// Programs run confined, and see no python of a home.
 fn has_python() -> bool {
     let is_there = std::path::Path::new("/usr/bin/python3").exists();
@@ -57,15 +63,13 @@ fn a_hidden_gate_is_told_by_nothing() {
     const PASS: &str = "echo '{\"passed\": true, \"figure\": 1}'\n";
     for hidden in [PASS, "echo '{\"passed\": false, \"figure\": 0}'\n", "exit 3\n", "later"] {
         let world = World::new();
-        let ready = world.sandbox.beside("ready").display().to_string();
-        // One that breaks in the first half of the cycles, and is asked again by the coordinator in the second.
-        let hidden = if hidden == "later" { format!("[ -e {ready} ] || exit 3\n{PASS}") } else { hidden.to_owned() };
+        // One that breaks at first, and is asked again by the coordinator.
+        let hidden = if hidden == "later" { broken_for(4, PASS) } else { hidden.to_owned() };
         let open = "case \"$(cat)\" in\n*'\"x\":'[0-9]*[02468]'}'*|*'\"x\":'[02468]'}'*) echo '{\"passed\": true, \"figure\": 1}';;\n\
                     *) echo '{\"passed\": false, \"figure\": 0}';;\nesac\n";
         goal(&world, SPY, &[("open", "", open), ("hidden", "hidden = true\n", &format!("cat > /dev/null\n{hidden}"))]);
         let cycles = || results(&world.json("a", &["deliberate", "search", "--trees", "x", "--cycles", "3"]));
         let mut all = cycles();
-        std::fs::write(&ready, "").unwrap();
         all.extend(cycles());
         assert!(all.len() >= 6, "{all:#?}");
         classes.insert(all.iter().filter(|one| one["class"] == "fruit").count() > 0);
@@ -80,11 +84,12 @@ fn a_hidden_gate_is_told_by_nothing() {
 #[test]
 fn a_hidden_gate_that_gave_no_answer_is_asked_again() {
     let world = World::new();
-    let ready = world.sandbox.beside("ready").display().to_string();
     let said =
         "{\"proposals\": [{\"mechanism\": {\"name\": \"good\", \"intuition\": \"y\"}, \"payload\": {\"x\": 1}}]}";
     let pass = "cat > /dev/null\necho '{\"passed\": true, \"figure\": 1}'\n";
-    let later = format!("[ -e {ready} ] || exit 3\n{pass}");
+    // Confined programs see nothing that changes but the clock.
+    let began = std::time::Instant::now();
+    let later = broken_for(20, pass);
     goal(
         &world,
         &format!("cat > /dev/null\necho '{said}'\n"),
@@ -93,7 +98,7 @@ fn a_hidden_gate_that_gave_no_answer_is_asked_again() {
     let cycle = || results(&world.json("a", &["deliberate", "search", "--trees", "x"]));
     assert_eq!(cycle()[0]["class"], "normal_leaf");
     assert!(cycle().is_empty(), "it is broken still, and nothing is said of it");
-    std::fs::write(&ready, "").unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(21).saturating_sub(began.elapsed()));
     // A gardener without a proposal changes nothing of that.
     world.sandbox.file("propose.sh", "cat > /dev/null\necho '{\"proposals\": []}'\n");
     let all = cycle();
