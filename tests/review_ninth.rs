@@ -266,7 +266,7 @@ fn words_of_a_person_stay_that_persons_when_an_origin_is_taken_back() {
     as_person(&world, "a", "ben", &["approve", &theirs]).exits(0);
     sync(&world, &["a", "b", "a"]);
     for args in [&["revert", "--dry-run", "--origin", "mcp:editor"][..], &["revert", "--origin", "mcp:editor"]] {
-        let said = world.brain("a", args);
+        let said = as_person(&world, "a", "ben", args).exits(0).out;
         assert!(said.contains(&format!("n-lock stays: {own} says it as well")), "{said}");
     }
     sync(&world, &["a", "b"]);

@@ -127,7 +127,8 @@ impl Brain {
             return Ok(Vec::new());
         }
         let (base, by) = self.person_run(&[SETTLED.as_bytes()])?;
-        let applied = self.cycle.settling(brought, base, &by)?;
+        let mut applied = self.cycle.settling(brought, base, &by)?;
+        self.keep_marks(&mut applied, &BTreeSet::new())?;
         if !applied.neurons.is_empty() {
             let draft = Draft::by_hand(&self.cycle.shared, base, by, SETTLED)?;
             self.land(Draft { reason: SETTLED.to_owned(), ..draft }, &applied, false)?;

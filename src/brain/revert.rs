@@ -1,5 +1,7 @@
 //! Taking runs back, and approving what came from origins that are not trusted: runs of a person, recorded like any other.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::unapproved::is_told;
@@ -227,6 +229,7 @@ impl Brain {
                 report.notes.push("nothing in wake comes from there, or all of it is taken back already".to_owned());
                 break;
             }
+            self.keep_marks(&mut reverted.applied, &reverted.amends.unmarked)?;
             report.exact += reverted.exact;
             let Reverted { applied, amends, .. } = reverted;
             let reason = match origin {
@@ -236,6 +239,26 @@ impl Brain {
             self.amend((base, by, "revert", reason), &applied, amends, &mut report)?;
         }
         Ok(report)
+    }
+
+    /// Leaves the marks of origins that are not trusted where reviewers are named and this person is none: nobody else takes one off.
+    pub(super) fn keep_marks(&self, applied: &mut Applied, exact: &BTreeSet<NeuronId>) -> Result<(), BrainError> {
+        let reviewers = self.cycle.review_of_main()?.reviewers;
+        if reviewers.is_empty() || self.deciding_person().is_ok_and(|(_, address)| reviewers.contains(&address)) {
+            return Ok(());
+        }
+        let origins = &self.cycle.shared.policy.settings.origins;
+        let mut kept = Vec::new();
+        for (id, (before, after)) in &mut applied.neurons {
+            let Some(before) = before else { continue };
+            let is_unmarked = origins.is_tainted(&before.origin) && !origins.is_tainted(&after.origin);
+            if is_unmarked && !after.is_archived() && !exact.contains(id) {
+                after.origin = before.origin.clone();
+                kept.push(format!("{id} stays marked as of {}: {} may approve it", after.origin, reviewers.join(", ")));
+            }
+        }
+        applied.notes.extend(kept);
+        Ok(())
     }
 
     /// Approves everything of an origin: its neurons enter main with the next sleep, and so does what its runs did to others.

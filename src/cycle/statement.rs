@@ -59,6 +59,8 @@ pub fn revived(emptied: &Neuron, told: &Neuron) -> Neuron {
     Neuron {
         version: emptied.version,
         run: emptied.run.clone(),
+        // Who said it first may come back.
+        created_at: emptied.created_at.min(told.created_at),
         activation_count: emptied.activation_count.max(told.activation_count),
         last_activated: emptied.last_activated.max(told.last_activated),
         ..told.clone()
