@@ -136,11 +136,13 @@ fn outcomes_of_runs_teach_the_council_that_decided_them() {
             continue;
         }
         sandbox.json(&["outcome", &run, "--value", "0.0"]);
-        assert_eq!(listed(&sandbox)[0]["outcome"], "wrong", "hall {hall}");
+        let wrong = listed(&sandbox).iter().filter(|council| council["outcome"] == "wrong").count();
+        assert_eq!(wrong, judged.len() - passed_on, "hall {hall}");
     }
     assert!(passed_on > 0, "two members that erred together each time are one mind");
     // The word of a person on the council itself counts before.
-    let id = listed(&sandbox).last().unwrap()["id"].as_str().unwrap().to_owned();
+    let wrong = listed(&sandbox).into_iter().find(|council| council["outcome"] == "wrong").unwrap();
+    let id = wrong["id"].as_str().unwrap().to_owned();
     sandbox.brain(&["council", "--outcome", &id, "right"]).exits(0);
     assert_eq!(sandbox.json(&["council", "--show", &id])["outcome"], "right");
 }

@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 
 /// Kills that must take effect: together more than 300.
 const KILLS: [(&str, usize); 9] = [
-    ("apply", 180),
-    ("merge", 50),
-    ("feed", 60),
-    ("long feed", 12),
-    ("edited file", 20),
-    ("decision", 30),
+    ("apply", 160),
+    ("merge", 40),
+    ("feed", 24),
+    ("long feed", 6),
+    ("edited file", 14),
+    ("decision", 20),
     ("init", 15),
-    ("sleep", 40),
-    ("undo", 20),
+    ("sleep", 26),
+    ("undo", 14),
 ];
 
 /// Who kills: a generator, the time of an undisturbed command, and the score.

@@ -96,6 +96,7 @@ mod review;
 mod review_answers;
 mod review_branches;
 mod review_clones;
+mod review_corrected;
 mod review_day;
 mod review_edges;
 mod review_eighth;

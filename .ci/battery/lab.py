@@ -167,6 +167,36 @@ class Brain:
         return sorted(str(p.relative_to(git)) for p in found)
 
 
+def machines(root, names, files, first):
+    """Brains of people in folders with a gate between them; the first person commits files, and then does something more."""
+    done = call([PROGRAM, "init", "--bare", "gate.git"], environment(root), cwd=root)
+    if done.code != 0:
+        raise Fault(str(done))
+    (root / "gate.git/hooks/post-receive").unlink()
+    found = {}
+    for name in names:
+        env = environment(root)
+        for who in ("AUTHOR", "COMMITTER"):
+            env.update({f"GIT_{who}_NAME": name, f"GIT_{who}_EMAIL": f"{name}@example.invalid"})
+        brain = found[name] = Brain(root / name, env)
+        if name != names[0]:
+            call(["git", "clone", "-q", "gate.git", name], env, cwd=root)
+        else:
+            brain.path.mkdir()
+        brain.must("init", "--no-hooks")
+        if name == names[0]:
+            brain.git("remote", "add", "origin", "../gate.git")
+            for path, text in files.items():
+                (brain.path / path).write_text(text)
+            brain.git("add", *files)
+            brain.git("commit", "-qm", "rules")
+        brain.brain("trust", "--yes")
+        if name == names[0]:
+            first(brain)
+        brain.must("sync")
+    return found
+
+
 class Fault(Exception):
     """Something that must not be."""
 

@@ -53,42 +53,19 @@ class Team:
     """Machines with a gate between them."""
 
     def __init__(self, root, names, runs):
-        self.root, self.events, self.lines = root, [], []
-        self.machines, self.known, self.gate = {}, {}, set()
-        self.call(root, "init", "--bare", "gate.git")
-        (root / "gate.git/hooks/post-receive").unlink()
-        for name in names:
-            env = lab.environment(root)
-            for who in ("AUTHOR", "COMMITTER"):
-                env.update({f"GIT_{who}_NAME": name, f"GIT_{who}_EMAIL": f"{name}@example.invalid"})
-            brain = self.machines[name] = lab.Brain(root / name, env)
-            if name != names[0]:
-                lab.call(["git", "clone", "-q", "gate.git", name], env, cwd=root)
-            else:
-                brain.path.mkdir()
-            brain.must("init", "--no-hooks")
-            if name == names[0]:
-                brain.git("remote", "add", "origin", "../gate.git")
-                (brain.path / "agents/scribe.json").write_text(SCRIBE)
-                (brain.path / "brain.toml").write_text(RULES)
-                brain.git("add", "agents", "brain.toml")
-                brain.git("commit", "-qm", "rules")
-            brain.brain("trust", "--yes")
-            if name == names[0]:
-                brain.apply(lab.create("n-key"))
-                # Runs that wait, none of which knows of the others.
-                self.runs = [brain.must("apply", "--agent", "scribe", "-", given=self.document(n))["run"] for n in range(runs)]
-            brain.must("sync")
-            self.known[name] = set()
+        self.events, self.lines, self.gate = [], [], set()
+        self.known = {name: set() for name in names}
+
+        def first(brain):
+            brain.apply(lab.create("n-key"))
+            # Runs that wait, none of which knows of the others.
+            self.runs = [brain.must("apply", "--agent", "scribe", "-", given=self.document(n))["run"] for n in range(runs)]
+
+        self.machines = lab.machines(root, names, {"agents/scribe.json": SCRIBE, "brain.toml": RULES}, first)
 
     @staticmethod
     def document(number):
         return json.dumps({"ops": SAY, "prediction": {"text": str(number), "value": 0.5}}).encode()
-
-    def call(self, folder, *arguments):
-        answer = lab.call([lab.PROGRAM, *arguments], lab.environment(self.root), cwd=folder)
-        if answer.code != 0:
-            raise lab.Fault(str(answer))
 
     def seen(self, name):
         return [event for event in self.events if event.run in self.known[name]]

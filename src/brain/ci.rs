@@ -49,6 +49,8 @@ pub struct CiReport {
     pub notes: Vec<String>,
     /// False if a sync refused commits, here or there: the notes name them.
     pub synced: bool,
+    /// False if the forge was asked and failed at something: the notes name it.
+    pub answered: bool,
     /// Whether this was a dry run.
     pub dry_run: bool,
 }
@@ -127,6 +129,7 @@ impl Brain {
             wake: String::new(),
             notes: Vec::new(),
             synced: true,
+            answered: true,
             dry_run: wanted.dry_run,
         };
         self.exchange(wanted, wanted.dry_run, &mut report)?;
@@ -147,7 +150,7 @@ impl Brain {
             if waiting.waits == "pending" {
                 continue;
             }
-            let run = self.attend(&waiting, desk.as_ref(), wanted, &mut report.notes)?;
+            let run = self.attend(&waiting, desk.as_ref(), wanted, &mut report)?;
             report.runs.push(run);
         }
         if !wanted.dry_run {
@@ -181,6 +184,7 @@ impl Brain {
         let open = match desk.forge.open_requests(&wake) {
             Ok(open) => open,
             Err(error) => {
+                report.answered = false;
                 report.notes.push(format!("no request is closed: {error}"));
                 return Ok(());
             }
@@ -193,7 +197,10 @@ impl Brain {
             match desk.forge.settle(&request, !record.effects.is_empty()) {
                 Ok(true) => report.closed.push(request.url.unwrap_or(request.id)),
                 Ok(false) => {}
-                Err(error) => report.notes.push(format!("{branch}: its request stays open: {error}")),
+                Err(error) => {
+                    report.answered = false;
+                    report.notes.push(format!("{branch}: its request stays open: {error}"));
+                }
             }
         }
         Ok(())
@@ -262,7 +269,7 @@ impl Brain {
         waiting: &WaitingRun,
         desk: Option<&Desk>,
         wanted: &CiRequest,
-        notes: &mut Vec<String>,
+        report: &mut CiReport,
     ) -> Result<CiRun, BrainError> {
         let Verified { tree, problems } = self.cycle.verify(waiting)?;
         let mut run = CiRun {
@@ -280,10 +287,13 @@ impl Brain {
         };
         let mut found = self.decided_here(waiting)?;
         if let Some(desk) = desk {
-            match self.attend_on(desk, waiting, &mut run, wanted, notes) {
+            match self.attend_on(desk, waiting, &mut run, wanted, &mut report.notes) {
                 Ok(there) => found = found.or(there),
                 // A forge that fails stops neither the others nor what was decided without it.
-                Err(error) => notes.push(format!("{}: {error}", waiting.branch)),
+                Err(error) => {
+                    report.answered = false;
+                    report.notes.push(format!("{}: {error}", waiting.branch));
+                }
             }
         }
         let Some(found) = found else {

@@ -186,7 +186,7 @@ impl Brain {
     /// The memories that a stimulus replaced, newest first, with what those replaced.
     pub(super) fn older_than(&self, network: &TreeNetwork<'_>, id: &StimulusId) -> Result<Vec<Stimulus>, BrainError> {
         let mut older: Vec<Stimulus> = Vec::new();
-        let Some(newest) = self.cycle.readable(network.stimulus(id))?.flatten() else { return Ok(older) };
+        let Some(newest) = self.cycle.readable(network.stimulus_ever(id))?.flatten() else { return Ok(older) };
         let mut next = newest.supersedes;
         let mut seen = HashSet::from([id.clone()]);
         while let Some(id) = (older.len() < limits::OLDER).then(|| next.pop()).flatten() {

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::decision::{ReviewReport, ReviewRequest};
 use super::prime::clip;
+use super::replaced::of_two;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, Operation, RunRecord};
 use crate::model::Origin;
-use crate::model::ids::NeuronId;
+use crate::model::ids::{NeuronId, episode_id};
 use crate::review::belief::{ChangeKind, operation};
 use crate::review::kept_out::{digest, is_about_a_secret, kept_out, speaks_of_a_secret};
 use crate::review::{Belief, ReviewRecord, Verdict};
@@ -108,6 +109,8 @@ impl Brain {
                 true => one.words(self.cycle.store.main()),
                 false => format!("archives {}: {:?}", one.neuron.id, clip(&one.neuron.concept)),
             }));
+            let rivals = self.rivals(record, true, false)?;
+            lines.extend(rivals.iter().map(|rival| of_two(&episode_id(&rival.earlier.id), &rival.later)));
             lines.extend(self.cycle.hidden_by(&network, record, false)?);
         }
         Ok(lines)

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::gone::{Leaving, may_replace};
-use super::person::is_of_another;
+use super::gone::Leaving;
+use super::replaced::{Side, corrects_text, of_two};
 use super::{Brain, BrainError};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
@@ -27,6 +27,14 @@ struct Candidate {
     memory: Neuron,
     /// All that it replaces.
     replaces: BTreeSet<StimulusId>,
+    /// Whether a person approved it.
+    is_approved: bool,
+}
+
+impl Candidate {
+    fn side(&self) -> Side<'_> {
+        (&self.memory.origin, self.stimulus.source.as_deref(), self.memory.pinned, self.is_approved)
+    }
 }
 
 impl Brain {
@@ -57,17 +65,14 @@ impl Brain {
         let mut leaving: BTreeMap<usize, usize> = BTreeMap::new();
         for together in by_memory.values() {
             let Some((latest, earlier)) = together.split_last() else { continue };
-            let may = |at: &&usize| self.may_overtake(&found[*latest], &found[**at]);
+            let may = |at: &&usize| self.may_overtake(found[*latest].side(), found[**at].side());
             leaving.extend(earlier.iter().filter(may).map(|at| (*at, *latest)));
         }
         let mut gone = Vec::new();
         for (earlier, later) in leaving {
             let (old, new) = (&found[earlier], &found[later]);
             let reason = format!("replaced by {}", new.memory.id);
-            notes.push(format!(
-                "{} and {} corrected one memory: the later, {}, stays",
-                old.memory.id, new.memory.id, new.memory.id
-            ));
+            notes.push(of_two(&old.memory.id, &new.memory.id));
             gone.push(Leaving { stimulus: old.stimulus.clone(), reason, is_let_in: true });
         }
         self.archive(&gone, None)?;
@@ -95,26 +100,53 @@ impl Brain {
             brought.extend(by);
         }
         let mut notes = self.settle_statements(&brought)?;
-        for (run, record) in taken_back {
-            let chosen = vec![record];
-            let (archivals, _) = self.archivals_beside(&chosen)?;
-            let is_reverted = |one: &RunRecord| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_some());
-            let (reverted, still): (Chosen, Chosen) = archivals.into_iter().partition(is_reverted);
-            if !still.is_empty() {
-                notes.extend(still.iter().map(|one| {
-                    format!("{} archived what {run} replaced, which is taken back, and is taken back with it", one.run)
-                }));
-                self.revert(still, None, false)?;
+        for record in taken_back.into_values() {
+            notes.extend(self.bring_back_what_it_replaced(record)?);
+        }
+        Ok(notes)
+    }
+
+    /// Takes back what archived the memories that a run replaced which is taken back, and that nothing else replaces. A sentence for each.
+    fn bring_back_what_it_replaced(&self, record: RunRecord) -> Result<Vec<String>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let (mut notes, run, chosen) = (Vec::new(), record.run.clone(), vec![record]);
+        let (archivals, _) = self.archivals_beside(&chosen)?;
+        let is_reverted = |one: &RunRecord| self.cycle.taken_back_by(tree, &one.run).is_ok_and(|by| by.is_some());
+        let (reverted, still): (Chosen, Chosen) = archivals.into_iter().partition(is_reverted);
+        if !still.is_empty() {
+            notes.extend(still.iter().map(|one| {
+                format!("{} archived what {run} replaced, which is taken back, and is taken back with it", one.run)
+            }));
+            self.revert(still, None, false)?;
+        }
+        // A merge archives again what one side unarchived and the other one removed, and a night removes it.
+        let archived = reverted.into_iter().flat_map(|one| one.ops).filter_map(|op| match op {
+            Operation::Archive(archive) => Some(archive.id),
+            _ => None,
+        });
+        for id in archived.chain(self.cycle.archivals_of(&chosen, tree)?.removed) {
+            if self.is_missed(&id, &chosen)? {
+                let by = self.restore(id.as_str(), false)?.run;
+                notes.push(format!("{id}, which {run} replaced, is brought back by {by}: {run} is taken back"));
             }
-            // A merge archives again what one side unarchived and the other one removed, and a night removes it.
-            let archived = reverted.into_iter().flat_map(|one| one.ops).filter_map(|op| match op {
-                Operation::Archive(archive) => Some(archive.id),
-                _ => None,
-            });
-            for id in archived.chain(self.cycle.archivals_of(&chosen, tree)?.removed) {
-                if self.is_missed(&id, &chosen)? {
-                    let by = self.restore(id.as_str(), false)?.run;
-                    notes.push(format!("{id}, which {run} replaced, is brought back by {by}: {run} is taken back"));
+        }
+        Ok(notes)
+    }
+
+    /// The same of a run that was just taken back, and of those that made what it replaced and were taken back before.
+    pub(super) fn bring_back_below(&self, record: RunRecord) -> Result<Vec<String>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut older = BTreeSet::new();
+        for stimulus in &record.stimuli {
+            older.extend(self.older_than(&network, stimulus)?.into_iter().map(|older| older.id));
+        }
+        let mut notes = self.bring_back_what_it_replaced(record)?;
+        if !older.is_empty() {
+            for run in self.cycle.reverted(tree)?.keys() {
+                let record = network.record(run)?;
+                if let Some(record) = record.filter(|record| record.stimuli.iter().any(|id| older.contains(id))) {
+                    notes.extend(self.bring_back_what_it_replaced(record)?);
                 }
             }
         }
@@ -157,39 +189,38 @@ impl Brain {
             return Ok(false);
         }
         let is_theirs = self.cycle.went_for(chosen, &memory, tree)?;
-        Ok(is_theirs && self.replacers(wake, &network, &snapshot_beside(store, tree)?, &memory)?.is_empty())
+        let Some(stimulus) = &memory.stimulus else { return Ok(is_theirs) };
+        let snapshot = snapshot_beside(store, tree)?;
+        Ok(is_theirs && self.replacers(wake, &network, &snapshot, (stimulus, &memory.concept))?.is_empty())
     }
 
-    /// The live memories that came since a commit and replace others; of files none, whose newest feed says what they have.
+    /// The live memories that came, or landed, since a commit and replace others; of files none, whose newest feed says what they have.
     fn corrections_since(&self, base: Option<CommitId>) -> Result<Vec<Candidate>, BrainError> {
         let store = &self.cycle.store;
         let tree = store.tree_of(self.at(None)?)?;
         let old = base.map(|base| store.tree_of(base)).transpose()?;
-        let changes = store.diff_within(old, Some(tree), layout::STIMULI, limits::FOLLOWED_NEURONS)?;
+        let changes = |folder| store.diff_within(old, Some(tree), folder, limits::FOLLOWED_NEURONS);
+        let came = changes(layout::STIMULI)?.unwrap_or_default().into_iter().filter(|change| change.old.is_none());
+        let landed = changes(layout::QUEUE)?.unwrap_or_default().into_iter().filter(|change| change.new.is_none());
+        let ids: BTreeSet<StimulusId> = came
+            .chain(landed)
+            .filter_map(|change| match Place::of(&change.path) {
+                Place::Stimulus(id) | Place::Queue(id) => Some(id),
+                _ => None,
+            })
+            .collect();
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
         let mut found = Vec::new();
-        for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
-            let Place::Stimulus(id) = Place::of(&change.path) else { continue };
-            let of_text = |stimulus: &Stimulus| {
-                !stimulus.supersedes.is_empty() && stimulus.source.as_ref().is_none_or(|source| !source.contains('#'))
-            };
-            let Some(stimulus) = network.stimulus_ever(&id)?.filter(of_text) else { continue };
+        for id in ids {
+            let Some(stimulus) = network.stimulus_ever(&id)?.filter(corrects_text) else { continue };
             let Some(memory) = network.neuron(&episode_id(&id))?.filter(|memory| !memory.is_archived()) else {
                 continue;
             };
             let older = self.older_than(&network, &id)?;
             let replaces = older.into_iter().map(|older| older.id).chain(stimulus.supersedes.iter().cloned()).collect();
-            found.push(Candidate { stimulus, memory, replaces });
+            let is_approved = self.is_approved(&memory)?;
+            found.push(Candidate { stimulus, memory, replaces, is_approved });
         }
         Ok(found)
-    }
-
-    /// Whether a correction may take the place of an earlier one of the same memory.
-    fn may_overtake(&self, later: &Candidate, earlier: &Candidate) -> bool {
-        let origins = &self.cycle.shared.policy.settings.origins;
-        let (new, old) = (&later.memory, &earlier.memory);
-        let is_less = origins.is_tainted(&new.origin) && !origins.is_tainted(&old.origin);
-        let of_another = is_of_another((&new.origin, new.source.as_deref()), (&old.origin, old.source.as_deref()));
-        !old.pinned && !is_less && may_replace(&new.origin, &old.origin) && !of_another
     }
 }

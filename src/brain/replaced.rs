@@ -16,8 +16,8 @@ use crate::delta::{Operation, RunRecord};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::review::Then;
-use crate::model::{Kind, Neuron, Origin};
-use crate::review::REASON;
+use crate::model::{Kind, Neuron, Origin, Stimulus};
+use crate::review::{REASON, Verdict};
 use crate::store::CommitId;
 
 /// Memories of a run that are looked after, and answers of recall that are looked at for each.
@@ -25,6 +25,25 @@ const LOOKED_AT: usize = 16;
 
 /// Words of a memory that recall is asked by.
 const WORDS: usize = 24;
+
+/// A correction, to another one of the same memory: its origin, its source, whether it is pinned, whether a person approved it.
+pub(super) type Side<'a> = (&'a Origin, Option<&'a str>, bool, bool);
+
+/// Two corrections of one memory, of which the later stays.
+pub(super) struct Rival {
+    pub earlier: Stimulus,
+    pub later: NeuronId,
+}
+
+/// That of two corrections of one memory the later stays.
+pub(super) fn of_two(earlier: &NeuronId, later: &NeuronId) -> String {
+    format!("{earlier} and {later} corrected one memory: the later, {later}, stays")
+}
+
+/// Whether a text corrects others; of a file none does, whose newest feed says what it has.
+pub(super) fn corrects_text(stimulus: &Stimulus) -> bool {
+    !stimulus.supersedes.is_empty() && stimulus.source.as_ref().is_none_or(|source| !source.contains('#'))
+}
 
 /// The landing that archives something.
 pub(super) struct Landing<'a> {
@@ -106,11 +125,84 @@ impl Brain {
                 is_let_in: true,
             })
             .collect();
-        let leaving = match landing.by {
+        let mut leaving = match landing.by {
             Some(_) => leaving.into_iter().chain(self.overtaken(landing.record)?).collect(),
             None => leaving,
         };
+        let is_wanted = landing.by.is_some() || landing.is_let_in;
+        for Rival { earlier, later } in self.rivals(landing.record, is_wanted, true)? {
+            let reason = format!("replaced by {later}");
+            self.cycle.store.add_note(of_two(&episode_id(&earlier.id), &later));
+            if leaving.iter().all(|one| one.stimulus.id != earlier.id) {
+                leaving.push(Leaving { reason, stimulus: earlier, is_let_in: true });
+            }
+        }
         self.archive(&leaving, Some(landing))
+    }
+
+    /// Other live corrections of the memories that a run corrects: of two the later stays, by when they happened, if it may take the place of the
+    /// earlier one. `is_wanted`: a person lets in what the run says; `has_landed`: it is in wake.
+    pub(super) fn rivals(
+        &self,
+        record: &RunRecord,
+        is_wanted: bool,
+        has_landed: bool,
+    ) -> Result<Vec<Rival>, BrainError> {
+        let wake = self.at(None)?;
+        let tree = self.cycle.store.tree_of(wake)?;
+        let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let (mut rivals, mut snapshot) = (Vec::<Rival>::new(), None);
+        for id in record.stimuli.iter().take(LOOKED_AT) {
+            let Some(own) = network.stimulus_ever(id)?.filter(corrects_text) else { continue };
+            let memory = network.neuron(&episode_id(id))?;
+            if has_landed && memory.as_ref().is_none_or(Neuron::is_archived) {
+                continue;
+            }
+            if snapshot.is_none() {
+                snapshot = Some(snapshot_beside(&self.cycle.store, tree)?);
+            }
+            let Some(snapshot) = &snapshot else { continue };
+            let own_origin = memory.map_or_else(|| record.origin.clone(), |memory| memory.origin);
+            let older = self.older_than(&network, id)?;
+            for old in older.iter().take(LOOKED_AT) {
+                for other in self.replacers(wake, &network, snapshot, (&old.id, &old.text))? {
+                    let by = other.stimulus.as_ref().map(|by| network.stimulus_ever(by)).transpose()?.flatten();
+                    let is_apart = |by: &Stimulus| by.id != own.id && older.iter().all(|older| older.id != by.id);
+                    let Some(by) = by.filter(corrects_text).filter(is_apart) else { continue };
+                    let one = (&own_origin, own.source.as_deref(), false, is_wanted);
+                    let two = (&other.origin, by.source.as_deref(), other.pinned, self.is_approved(&other)?);
+                    let is_later = (own.at, &own.id) > (by.at, &by.id);
+                    let (later, earlier) = if is_later { (one, two) } else { (two, one) };
+                    let (new, old) = if is_later { (&own, &by) } else { (&by, &own) };
+                    if self.may_overtake(later, earlier) && rivals.iter().all(|known| known.earlier.id != old.id) {
+                        rivals.push(Rival { earlier: old.clone(), later: episode_id(&new.id) });
+                    }
+                }
+            }
+        }
+        Ok(rivals)
+    }
+
+    /// Whether a person approved what made a memory, as it is.
+    pub(super) fn is_approved(&self, memory: &Neuron) -> Result<bool, BrainError> {
+        let Some(record) = self.brought(memory)? else { return Ok(false) };
+        let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
+        for review in self.cycle.reviews_of(&about.unwrap_or(record.run))? {
+            if review.verdict != Verdict::Reject && self.cycle.holds_for_its_run(&review)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether one correction may take the place of an earlier one of the same memory; of both the origin, the source, whether it is pinned, and whether
+    /// a person approved it.
+    pub(super) fn may_overtake(&self, later: Side<'_>, earlier: Side<'_>) -> bool {
+        let origins = &self.cycle.shared.policy.settings.origins;
+        let ((new, source, _, is_approved), (old, old_source, is_pinned, _)) = (later, earlier);
+        let is_less = origins.is_tainted(new) && !origins.is_tainted(old);
+        let may = || may_replace(new, old) && !is_of_another((new, source), (old, old_source));
+        !is_pinned && !is_less && (is_approved || may())
     }
 
     /// Archives what a landed run replaces, and says which runs did and what stays.
@@ -183,7 +275,7 @@ impl Brain {
                 snapshot = Some(snapshot_beside(&self.cycle.store, tree)?);
             }
             let Some(snapshot) = &snapshot else { continue };
-            if let Some(one) = self.replacers(wake, &network, snapshot, &memory)?.into_iter().next() {
+            if let Some(one) = self.replacers(wake, &network, snapshot, (id, &memory.concept))?.into_iter().next() {
                 let reason = format!("replaced by {}", one.id);
                 overtaken.push(Leaving { reason, stimulus, is_let_in: true });
             }
@@ -191,23 +283,22 @@ impl Brain {
         Ok(overtaken)
     }
 
-    /// Live memories that replace one, among what recall finds by its words: what replaces a text speaks of the same.
+    /// Live memories that replace one, or what replaced it, among what recall finds by its words: what replaces a text speaks of the same.
     pub(super) fn replacers(
         &self,
         wake: CommitId,
         network: &TreeNetwork<'_>,
         snapshot: &Snapshot,
-        memory: &Neuron,
+        (stimulus, text): (&StimulusId, &str),
     ) -> Result<Vec<Neuron>, BrainError> {
-        let Some(stimulus) = &memory.stimulus else { return Ok(Vec::new()) };
-        let question: String = memory.concept.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
+        let question: String = text.split_whitespace().take(WORDS).collect::<Vec<_>>().join(" ");
         let filters = Filters { top: Some(LOOKED_AT), ..Filters::default() };
         let now = self.cycle.shared.world.now();
         let (found, _) = self.cycle.recall(wake, snapshot, &question, filters, now, &mut |_, _| ())?;
         let mut replacers = Vec::new();
         for one in found.into_iter().map(|one| one.neuron) {
-            let by = one.stimulus.as_ref().map(|by| network.stimulus_ever(by)).transpose()?.flatten();
-            if by.is_some_and(|by| by.supersedes.contains(stimulus)) {
+            let older = one.stimulus.as_ref().map(|by| self.older_than(network, by)).transpose()?;
+            if older.into_iter().flatten().any(|older| older.id == *stimulus) {
                 replacers.push(one);
             }
         }
@@ -228,7 +319,8 @@ impl Brain {
         for op in archival.ops.iter().take(LOOKED_AT) {
             let Operation::Archive(archive) = op else { continue };
             let Some(old) = network.neuron(&archive.id)? else { continue };
-            let mut by = self.replacers(wake, &network, &snapshot, &old)?.into_iter();
+            let Some(stimulus) = &old.stimulus else { continue };
+            let mut by = self.replacers(wake, &network, &snapshot, (stimulus, &old.concept))?.into_iter();
             let stays = |by: &Neuron| by.stimulus.as_ref().is_some_and(|stimulus| !leaves.contains(stimulus));
             if let Some(by) = by.find(stays) {
                 return Ok(Some((old.id, by.id)));

@@ -89,10 +89,18 @@ impl Brain {
         dry_run: bool,
     ) -> Result<AmendReport, BrainError> {
         let (alone, notes) = self.archivals_beside(&chosen)?;
+        let taken_back = chosen.clone();
         chosen.extend(alone);
         chosen.sort_by(|a, b| b.run.cmp(&a.run));
         let mut report = self.revert(chosen, origin, dry_run)?;
         report.notes.extend(notes);
+        if !dry_run {
+            // As another machine would bring it back that meets this one.
+            for record in taken_back.into_iter().filter(|record| !record.stimuli.is_empty()) {
+                report.notes.extend(self.bring_back_below(record)?);
+            }
+            report.wake = self.at(None)?.to_string();
+        }
         Ok(report)
     }
 
@@ -116,10 +124,7 @@ impl Brain {
                 record.run
             )
         });
-        let removed = archivals.removed.iter().map(|id| {
-            format!("a night has removed {id}, which that archived: `git brain restore {id}` brings it back")
-        });
-        let notes = with_it.chain(beside).chain(removed).chain(stays).collect();
+        let notes = with_it.chain(beside).chain(stays).collect();
         Ok((alone, notes))
     }
 

@@ -45,6 +45,9 @@ fn line(entry: &PrEntry, dry_run: bool) -> String {
 /// Exit code of commits that are not let in.
 const REFUSED: u8 = 3;
 
+/// Exit code of a forge that failed.
+const UNANSWERED: u8 = 2;
+
 /// Exit code 1: a run, or the commit of a merge queue, does not verify.
 pub(super) fn ci(session: &Session, args: &args::Ci) -> Done {
     let brain = session.brain()?;
@@ -53,13 +56,19 @@ pub(super) fn ci(session: &Session, args: &args::Ci) -> Done {
     session.out.report(&report, attended);
     let is_sound =
         report.runs.iter().all(|run| run.verified) && report.queue.as_ref().is_none_or(|queue| queue.verified);
-    Ok(if report.synced { u8::from(!is_sound) } else { REFUSED })
+    Ok(match (report.synced, is_sound, report.answered) {
+        (false, ..) => REFUSED,
+        (true, false, _) => 1,
+        (true, true, false) => UNANSWERED,
+        (true, true, true) => 0,
+    })
 }
 
 fn attended(report: &CiReport) -> String {
     let mut lines: Vec<String> = report.merged.iter().map(|branch| format!("{} merged", safe(branch))).collect();
     lines.extend(report.runs.iter().flat_map(|run| one(run, report.dry_run)));
-    if lines.is_empty() {
+    // What a dry run would bring waits nowhere yet, and the note of its sync says so.
+    if lines.is_empty() && !report.notes.iter().any(|note| note.ends_with("`git brain review`")) {
         lines.push("Nothing waits.".to_owned());
     }
     if let Some(queue) = &report.queue {

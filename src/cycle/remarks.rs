@@ -8,7 +8,7 @@ use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::{layout, settings};
-use crate::review::kept_out::{clip, kept_out};
+use crate::review::kept_out::{clip, digest, kept_out};
 use crate::review::remark::REMARKS;
 use crate::review::{Remark, ReviewRecord, Verdict};
 use crate::store::{Commit, CommitId};
@@ -20,9 +20,13 @@ impl Cycle {
         let mut remarks = Vec::new();
         for mut remark in self.remarks_of(&review.run)? {
             let is_its = remark.review == review.review;
+            // Words that were taken back are told by no decision on the run, also by one that came in later.
+            let same: Vec<String> =
+                review.declined.0.iter().filter(|said| remark.forgets_words(said)).cloned().collect();
+            let takes_back = remark.again.is_some() && review.verdict == Verdict::Reject;
             let about = match is_its {
                 true => Some(review.clone()),
-                false if remark.again.is_none() || review.verdict != Verdict::Reject => None,
+                false if !takes_back && same.is_empty() => None,
                 false => self.reviews_of(&review.run)?.into_iter().find(|other| other.review == remark.review),
             };
             let counts = about.map(|about| self.remark_holds(&remark, &about)).transpose()?;
@@ -34,11 +38,14 @@ impl Cycle {
             {
                 remark = remark.without_again();
             }
-            match is_its {
-                true => remarks.push(remark),
-                false if remark.again.is_none() => {}
-                false => remarks.push(Remark { review: review.review.clone(), ..remark }),
+            if !is_its {
+                remark.forgets = same.iter().map(|said| digest(&review.review, said)).collect();
+                remark.review = review.review.clone();
+                if !takes_back {
+                    remark = Remark { why: String::new(), again: None, ..remark };
+                }
             }
+            remarks.push(remark);
         }
         Ok(review.with(&remarks))
     }
@@ -97,10 +104,11 @@ impl Cycle {
     }
 
     /// Whether a remark is of one who may make it, and who made the commit that brought it: a reason is given by who decided, and whoever may
-    /// decide may take words back, or a rejection.
+    /// decide may take words back, or a rejection; whoever decides no more lets nothing in by taking back what was decided then.
     pub(super) fn remark_counts(&self, remark: &Remark, review: &ReviewRecord) -> Result<bool, CycleError> {
+        let is_own = remark.address() == review.address() && remark.again.is_none();
         let takes_back = remark.why.is_empty() || remark.again.is_some();
-        let may = remark.address() == review.address() || takes_back && self.may_forget(remark.address())?;
+        let may = is_own || takes_back && self.may_forget(remark.address())?;
         Ok(may && self.is_added_by(&remark.path(), remark.address())?)
     }
 

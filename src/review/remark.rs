@@ -94,6 +94,11 @@ impl Remark {
         }
     }
 
+    /// Whether it takes back those words.
+    pub fn forgets_words(&self, said: &str) -> bool {
+        !self.forgets.is_empty() && self.forgets.contains(&digest(&self.review, said))
+    }
+
     /// Whether it says anything.
     pub fn says_something(&self) -> bool {
         !self.why.is_empty() || !self.forgets.is_empty() || self.again.is_some()
@@ -120,7 +125,7 @@ impl ReviewRecord {
             let (review, forgotten) = (&self.review, &mut self.forgotten);
             self.declined.0.retain(|said| {
                 let digest = digest(review, said);
-                let stays = !is_taken_back && !remark.forgets.contains(&digest);
+                let stays = !is_taken_back && !remark.forgets_words(said);
                 forgotten.extend((!stays && !forgotten.contains(&digest)).then_some(digest));
                 stays
             });

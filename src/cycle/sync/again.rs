@@ -12,7 +12,7 @@ use crate::delta::{APPLIED, Document, Operation, RunRecord};
 use crate::model::ids::{RunId, SubjectId};
 use crate::model::layout::{self, Place};
 use crate::model::{Stamp, Stimulus, json, plural};
-use crate::review::REASON;
+use crate::review::{REASON, Verdict};
 use crate::store::{Author, Branch, Commit, CommitId, CommitSpec, ObjectWriter, TreeEdit};
 
 /// Commits of wake and main that a remote lacks, and that cannot go there.
@@ -35,6 +35,17 @@ pub(super) struct Rebuilt {
     pub held: Vec<(Branch, CommitId)>,
     /// Branches whose runs wait on other ones now.
     pub gone: Vec<(Branch, CommitId)>,
+    /// Runs that people here had taken back.
+    pub reverts: Vec<RunId>,
+}
+
+/// What made a run.
+enum Made {
+    /// A decision of the person here that counts, which names it; with who approved it in that form, if it was approved.
+    Decision(Option<String>),
+    /// A decision that does not count.
+    InVain,
+    Otherwise,
 }
 
 /// The first subject that an operation forgets.
@@ -136,17 +147,26 @@ impl Cycle {
             if taken_back.contains_key(&old) {
                 continue;
             }
+            if !record.reverts.is_empty() {
+                rebuilt.reverts.extend(record.reverts);
+                continue;
+            }
             let branch = branch_of(self.store.wake(), &old)?;
             if rebuilt.held.iter().any(|(known, _)| *known == branch) || self.still_waits(&branch, &old, left)? {
                 continue;
             }
             // What a decision makes of a run lands with a decision that counts, or not at all.
-            if self.is_made_in_vain(&record)? {
-                rebuilt
-                    .notes
-                    .push(format!("run {old}, {}, is not done again: that decision does not count", record.trigger));
-                continue;
-            }
+            let decided = match self.made_by(&record)? {
+                Made::InVain => {
+                    rebuilt.notes.push(format!(
+                        "run {old}, {}, is not done again: that decision does not count",
+                        record.trigger
+                    ));
+                    continue;
+                }
+                Made::Decision(reviewed_by) => Some(reviewed_by),
+                Made::Otherwise => None,
+            };
             let brought = self.store.commit(commit)?;
             // It cannot be taken back, and a refused commit does not show whose run it is.
             if let Some(subject) = record.ops.iter().find_map(forgotten) {
@@ -159,7 +179,7 @@ impl Cycle {
             // Whose approval lands it is about the run as it was: under a new id it is decided on again.
             let held = brought.trailer("Review").map(str::to_owned);
             let held = held.or(left.unapproved.contains(&old).then(|| "asked".to_owned()));
-            self.redo(writer, rebuilt, (commit, record, held), &mut newest)?;
+            self.redo(writer, rebuilt, (commit, record, held), decided, &mut newest)?;
         }
         Ok(())
     }
@@ -195,7 +215,7 @@ impl Cycle {
                 continue;
             }
             let held = Some(own.trailer("Review").unwrap_or("asked").to_owned());
-            if self.redo(writer, rebuilt, (own.id, record, held), &mut newest)? {
+            if self.redo(writer, rebuilt, (own.id, record, held), None, &mut newest)? {
                 rebuilt.gone.push((branch, tip));
             }
         }
@@ -208,10 +228,11 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         rebuilt: &mut Rebuilt,
         (commit, record, held): (CommitId, RunRecord, Option<String>),
+        decided: Option<Option<String>>,
         newest: &mut Option<RunId>,
     ) -> Result<bool, CycleError> {
         let old = record.run.clone();
-        let (again, waits) = match self.person_again(writer, rebuilt.wake, record, held, newest.as_ref()) {
+        let (again, waits) = match self.person_again(writer, rebuilt.wake, (record, held), decided, newest.as_ref()) {
             Ok(Some(again)) => again,
             Ok(None) => {
                 rebuilt
@@ -241,25 +262,52 @@ impl Cycle {
                 Fate::Merged { commit, .. } => rebuilt.wake = commit,
                 Fate::Already | Fate::Conflict(_) | Fate::Refused(_) => {}
             }
-            rebuilt.notes.push(format!("run {old} is done again, as {run}"));
+            rebuilt.notes.push(match run == old {
+                true => format!("run {old} is done again"),
+                false => format!("run {old} is done again, as {run}"),
+            });
         }
         *newest = std::mem::take(newest).max(Some(run));
         Ok(true)
     }
 
-    /// Whether a run is what a decision that does not count makes of another one.
-    fn is_made_in_vain(&self, record: &RunRecord) -> Result<bool, CycleError> {
-        let Some(about) = record.trigger.strip_prefix(REASON) else { return Ok(false) };
-        let Ok(about) = RunId::parse(about) else { return Ok(false) };
-        for review in self.reviews_of(&about)? {
+    /// What made a run, as far as it says that it is about a decision on another one.
+    fn made_by(&self, record: &RunRecord) -> Result<Made, CycleError> {
+        let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
+        let Some(mut about) = about else { return Ok(Made::Otherwise) };
+        // What archives for a run by which a rejection was taken back names that run.
+        if about.is_a_persons() {
+            let wake = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+            let trigger = self.record_in(wake, &about)?.map(|record| record.trigger).unwrap_or_default();
+            let Some(first) = trigger.strip_prefix(REASON).and_then(|first| RunId::parse(first).ok()) else {
+                return Ok(Made::Otherwise);
+            };
+            about = first;
+        }
+        let (_, person) = self.store.user();
+        let by = |counts: bool, address: &str, reviewed_by: Option<String>| match counts {
+            true if address == person => Made::Decision(reviewed_by),
+            true => Made::Otherwise,
+            false => Made::InVain,
+        };
+        let (mut lets_in, reviews) = (false, self.reviews_of(&about)?);
+        for review in &reviews {
+            let counts = self.counts_for_its_run(review)?;
             if review.lands.as_ref() == Some(&record.run) {
-                return Ok(!self.counts_for_its_run(&review)?);
+                return Ok(by(counts, review.address(), Some(review.named())));
             }
+            lets_in |= counts && review.verdict != Verdict::Reject;
         }
-        if let Some((remark, review)) = self.taken_back_as(&about, &record.run)? {
-            return Ok(!self.remark_counts(&remark, &review)?);
+        for remark in self.remarks_of(&about)?.into_iter().filter(|remark| remark.again.is_some()) {
+            let Some(review) = reviews.iter().find(|review| review.review == remark.review) else { continue };
+            let counts = self.remark_counts(&remark, review)?;
+            if remark.again.as_ref() == Some(&record.run) {
+                return Ok(by(counts, remark.address(), None));
+            }
+            lets_in |= counts;
         }
-        Ok(false)
+        // What is left archives what a run replaces that was let in.
+        Ok(if lets_in { Made::Otherwise } else { Made::InVain })
     }
 
     /// The operations of a person again, as a new run, and whether it waits for review.
@@ -267,8 +315,8 @@ impl Cycle {
         &self,
         writer: &ObjectWriter<'_>,
         base: CommitId,
-        record: RunRecord,
-        held: Option<String>,
+        (record, held): (RunRecord, Option<String>),
+        decided: Option<Option<String>>,
         newest: Option<&RunId>,
     ) -> Result<Option<(Committed, bool)>, CycleError> {
         if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
@@ -279,13 +327,21 @@ impl Cycle {
         if let Some(clean) = self.shared.secrets.redact_json(&json::pretty(&document)) {
             document = Document::parse(&clean, "the document")?;
         }
-        let run = self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?;
+        // A decision names what landed by it.
+        let run = match decided {
+            Some(_) => record.run.clone(),
+            None => self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?,
+        };
         let origins = &self.shared.policy.settings.origins;
         let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
         // As little trusted as it was, and as what it takes up.
         let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
         let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
         let mut draft = Draft { reason: record.trigger, document, origin, held, ..by_hand };
+        if let Some(reviewed_by) = decided {
+            // It says when that happened, and of what.
+            (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
+        }
         let applied = draft.apply(&self.store, &self.shared)?;
         draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
         draft.hold_by_rules(&applied, &self.review_of_main()?);

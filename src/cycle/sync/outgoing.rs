@@ -152,6 +152,7 @@ impl Cycle {
             synced
                 .note(format!("{0} is {new} now; {0} as it was is kept as refs/git-brain/rescue/{old}", change.branch));
         }
+        synced.done_again = Some(rebuilt.reverts);
         rebuilt.notes.into_iter().for_each(|note| synced.note(note));
         Ok(())
     }
@@ -228,7 +229,14 @@ impl Cycle {
         refused: &BTreeMap<Branch, BTreeSet<Fault>>,
     ) -> Result<Rebuilt, CycleError> {
         let good = (self.newest_good(here.0, left)?, self.newest_good(here.1, left)?);
-        let mut rebuilt = Rebuilt { main: good.0, wake: good.1, notes: Vec::new(), held: Vec::new(), gone: Vec::new() };
+        let mut rebuilt = Rebuilt {
+            main: good.0,
+            wake: good.1,
+            notes: Vec::new(),
+            held: Vec::new(),
+            gone: Vec::new(),
+            reverts: Vec::new(),
+        };
         let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
         rebuilt.notes.extend(self.commit_lines(refused)?.into_iter().map(|line| format!("left out: {line}")));
         if here.0 != good.0 {

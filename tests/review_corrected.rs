@@ -1,0 +1,190 @@
+//! Corrections beside decisions: of all that is said in place of a memory one statement is told, on each machine the same, and what nobody who may let it in
+//! let in replaces nothing.
+
+use crate::machines::World;
+use crate::review_second::as_person;
+use crate::review_seventh::{sync, two};
+
+const RULE: &str = "[origins]\nwebhook = \"trusted\"\n\n[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"mail\"\nagents = [\"perception\"]\norigins = [\"webhook\"]\n";
+
+/// What is said of the release, by place.
+fn text(place: &str) -> String {
+    format!("The Birch release happens beside the harbour of {place}.")
+}
+
+/// The id of what is told of a place.
+fn id(world: &World, place: &str) -> String {
+    let told = world.json("a", &["recall", &text(place)]);
+    let found = told["results"].as_array().unwrap().iter().find(|one| one["text"] == text(place).as_str());
+    found.unwrap_or_else(|| panic!("{place}: {told}"))["id"].as_str().unwrap().to_owned()
+}
+
+/// Corrects a memory, in a second of its own: by hand, or by a text from elsewhere that waits. The run of it.
+fn corrects(world: &World, old: &str, place: &str, waits: bool) -> String {
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let text = text(place);
+    let mut args = vec!["feed", "--corrects", old, &text];
+    args.extend(if waits { &["--origin", "webhook:a"][..] } else { &[] });
+    let fed = world.json("a", &args);
+    fed["runs"].as_array().unwrap().iter().find(|run| run["agent"] == "perception").unwrap()["run"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+fn begun() -> (World, String) {
+    let world = two(RULE);
+    world.brain("a", &["feed", &text("Lyon")]);
+    let old = id(&world, "Lyon");
+    (world, old)
+}
+
+/// The places that both machines tell, once they have met, and after a night.
+fn told(world: &World, places: &[&str]) {
+    sync(world, &["a", "b", "a", "b"]);
+    for night in [false, true] {
+        if night {
+            world.brain("a", &["sleep"]);
+            sync(world, &["a", "b"]);
+        }
+        world.same(&["a", "b"]);
+        for machine in ["a", "b"] {
+            let prime = world.brain(machine, &["prime"]);
+            // Above it stand the lessons, with the words that stay out.
+            let prime = prime.split("## Memories").last().unwrap();
+            let found: Vec<&str> =
+                ["Lyon", "Osaka", "Quito"].into_iter().filter(|place| prime.contains(&text(place))).collect();
+            assert_eq!(found, places, "{machine}, night {night}: {prime}");
+            assert!(world.brain(machine, &["check"]).contains("all good"));
+        }
+    }
+}
+
+#[test]
+fn of_two_approved_corrections_the_later_stays() {
+    for first_is_first in [true, false] {
+        let (world, old) = begun();
+        let runs = [corrects(&world, &old, "Osaka", true), corrects(&world, &old, "Quito", true)];
+        let order = if first_is_first { [0, 1] } else { [1, 0] };
+        as_person(&world, "a", "mara", &["approve", &runs[order[0]]]).exits(0);
+        for args in [&["approve", "--dry-run", &runs[order[1]]][..], &["approve", &runs[order[1]]]] {
+            let said = as_person(&world, "a", "mara", args).exits(0);
+            assert!(said.out.contains("corrected one memory: the later"), "{args:?}: {said}");
+        }
+        told(&world, &["Quito"]);
+    }
+}
+
+#[test]
+fn correction_that_waited_and_a_later_one_by_hand_leave_the_later() {
+    for approved_elsewhere in [true, false] {
+        let (world, old) = begun();
+        let run = corrects(&world, &old, "Osaka", true);
+        sync(&world, &["a", "b"]);
+        corrects(&world, &old, "Quito", false);
+        as_person(&world, if approved_elsewhere { "b" } else { "a" }, "mara", &["approve", &run]).exits(0);
+        told(&world, &["Quito"]);
+    }
+}
+
+#[test]
+fn taking_back_a_correction_leaves_here_what_every_machine_has_then() {
+    // The one between; then the newest as well; and one that a person had archived.
+    let (world, old) = begun();
+    let middle = corrects(&world, &old, "Osaka", false);
+    let newest = corrects(&world, &id(&world, "Osaka"), "Quito", false);
+    sync(&world, &["a", "b"]);
+    world.brain("a", &["revert", &middle]);
+    told(&world, &["Quito"]);
+    let said = world.brain("a", &["revert", &newest]);
+    assert!(world.brain("a", &["prime"]).contains(&text("Lyon")), "{said}");
+    told(&world, &["Lyon"]);
+
+    let (world, old) = begun();
+    let run = corrects(&world, &old, "Osaka", false);
+    let delta = format!("{{\"ops\":[{{\"op\":\"archive\",\"id\":\"{}\",\"reason\":\"wrong\"}}]}}", id(&world, "Osaka"));
+    let dir = world.dir("a").display().to_string();
+    world.sandbox.brain_with(&["-C", &dir, "apply", "-"], delta.as_bytes()).exits(0);
+    sync(&world, &["a", "b"]);
+    let said = world.brain("a", &["revert", &run]);
+    assert!(world.brain("a", &["prime"]).contains(&text("Lyon")), "{said}");
+    told(&world, &["Lyon"]);
+}
+
+#[test]
+fn decision_that_does_not_count_archives_nothing_and_lets_nothing_in() {
+    for decisions in [&["approve"][..], &["reject", "again"]] {
+        let (world, old) = begun();
+        let run = corrects(&world, &old, "Osaka", true);
+        sync(&world, &["a", "b"]);
+        world.write("a", "brain.toml", &RULE.replace("\"ben@example.invalid\", ", ""));
+        world.git("a", &["commit", "-qam", "ben leaves"]);
+        world.brain("a", &["trust", "--yes"]);
+        world.sync("a");
+        for decision in decisions {
+            let args: [&str; 3] =
+                if *decision == "again" { ["review", &run, "--again"] } else { [decision, &run, "--why=known"] };
+            as_person(&world, "b", "ben", &args).exits(0);
+        }
+        as_person(&world, "b", "ben", &["sync"]).exits(3);
+        let said = as_person(&world, "b", "ben", &["sync", "--without-refused"]).exits(0);
+        assert!(said.out.contains("is not done again: that decision does not count"), "{said}");
+        told(&world, &["Lyon"]);
+        assert!(world.brain("b", &["review"]).contains(&run), "{decisions:?}");
+        as_person(&world, "a", "mara", &["reject", &run, "--why", "rumour"]).exits(0);
+        told(&world, &["Lyon"]);
+    }
+}
+
+#[test]
+fn who_may_decide_no_more_takes_no_rejection_back() {
+    let (world, old) = begun();
+    let run = corrects(&world, &old, "Osaka", true);
+    as_person(&world, "a", "ben", &["reject", &run, "--why", "rumour"]).exits(0);
+    world.write("a", "brain.toml", &RULE.replace("\"ben@example.invalid\", ", ""));
+    world.git("a", &["commit", "-qam", "ben leaves"]);
+    world.brain("a", &["trust", "--yes"]);
+    let said = as_person(&world, "a", "ben", &["review", &run, "--again"]).exits(3);
+    assert!(said.err.contains("may not decide"), "{said}");
+    as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
+    sync(&world, &["a", "b"]);
+    world.brain("b", &["trust", "--yes"]);
+    told(&world, &["Osaka"]);
+}
+
+#[test]
+fn own_decisions_are_carried_out_again_without_what_is_refused() {
+    for (decisions, places) in [
+        (&["approve"][..], &["Osaka"][..]),
+        (&["approve", "revert"], &["Lyon"]),
+        (&["reject"], &["Lyon"]),
+        (&["reject", "again"], &["Osaka"]),
+        (&["only"], &["Osaka"]),
+    ] {
+        let (world, old) = begun();
+        let run = corrects(&world, &old, "Osaka", true);
+        sync(&world, &["a", "b"]);
+        // A commit of a fixed clock, which no other machine takes, below the decisions.
+        let dir = world.dir("a").display().to_string();
+        let mut planted = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["-C", &dir, "feed", "The goose is grey."]);
+        let now = world.git("a", &["log", "-1", "--format=%cI", "wake"]);
+        assert!(planted.env("BRAIN_NOW", now.trim().replace("+00:00", "Z")).output().unwrap().status.success());
+        let count = world.json("a", &["review", &run])["reviews"][0]["operations"].as_array().unwrap().len();
+        let some = format!("1-{}", count - 1);
+        for decision in decisions {
+            let args = match *decision {
+                "again" => vec!["review", &run, "--again"],
+                "revert" => vec!["revert", &run],
+                "only" => vec!["approve", &run, "--only", &some],
+                verb => vec![verb, &run, "--why=known"],
+            };
+            as_person(&world, "a", "mara", &args).exits(0);
+        }
+        as_person(&world, "a", "mara", &["sync"]).exits(3);
+        let said = as_person(&world, "a", "mara", &["sync", "--without-refused"]).exits(0);
+        told(&world, places);
+        let decided = world.brain("b", &["review", "--decided"]);
+        assert!(!decided.contains("not carried out"), "{decisions:?}: {decided}\n{said}");
+        assert!(world.brain("b", &["review"]).contains("Nothing waits"), "{decisions:?}: {said}");
+    }
+}
