@@ -293,7 +293,8 @@ fn a_night_brings_no_unapproved_run_to_main() {
     let merge = world.commit("a", &commit, &[&wake, &commit], &[], "merge", &[]);
     world.git("a", &["update-ref", "refs/heads/wake", &merge]);
     let main = world.slept("a");
-    world.git("a", &["push", "-q", "../remote.git", &format!("{merge}:refs/git-brain/rescue/{merge}")]);
+    let (kept, said) = world.git_try("a", &["push", "origin", &format!("{merge}:refs/git-brain/rescue/{merge}")]);
+    assert!(!kept && said.contains("is of one machine alone"), "{said}");
     let (pushed, said) = world.git_try("a", &["push", "origin", &format!("{main}:refs/heads/main")]);
     assert!(!pushed && said.contains("lands without its approval"), "{said}");
 }

@@ -195,7 +195,16 @@ fn the_gate_refuses_each_forbidden_thing_and_takes_good_ones() {
     let world = World::gated();
     let before = world.refs("remote.git");
     let mut wrong = Vec::new();
-    for (what, commit, branch, says) in forbidden(&world) {
+    for (nth, (what, commit, branch, says)) in forbidden(&world).into_iter().enumerate() {
+        // Nor by a ref that no branch is: neither pushed, nor there from before.
+        if nth % 7 == 0 {
+            let rescue = format!("{commit}:refs/git-brain/rescue/{commit}");
+            let said = world.git_fails("a", &["push", "origin", &rescue]);
+            assert!(said.contains("is of one machine alone"), "{said}");
+            let from = world.dir("a").display().to_string();
+            world.git("remote.git", &["fetch", "-q", &from, &rescue]);
+        }
+        let before = world.refs("remote.git");
         let (pushed, said) = world.git_try("a", &["push", "origin", &format!("+{commit}:refs/heads/{branch}")]);
         let declined = says.is_empty() || said.contains("hook declined");
         if pushed || !said.contains(says) || !declined || world.refs("remote.git") != before {
@@ -203,6 +212,7 @@ fn the_gate_refuses_each_forbidden_thing_and_takes_good_ones() {
             world.reset("remote.git", &before);
         }
     }
+    world.reset("remote.git", &before);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let declined = |args: &[&str], says: &str| {
         let said = world.git_fails("a", &[&["push", "origin"], args].concat());
@@ -338,4 +348,43 @@ fn nothing_of_a_hostile_remote_runs() {
     world.sync("a");
     assert_eq!(world.tip("a", "main"), evil);
     assert!(!std::path::Path::new(&trap).exists(), "something ran");
+}
+
+#[test]
+fn night_goes_by_its_own_undoing_and_a_merge_adds_nothing_of_its_own() {
+    let world = World::gated();
+    world.clone("b");
+    world.apply("a", json!([create("lamp")]));
+    let night = world.slept("a");
+    world.sync("a");
+    world.sync("b");
+    let message = format!("Revert the night\n\nThis reverts commit {night}.\n");
+    let back = world.commit("a", &format!("{night}^"), &[&night], &[], &message, &[]);
+    let said = world.git_fails("a", &["push", "origin", &format!("{back}:refs/heads/main")]);
+    assert!(said.contains("takes back a night by hand") && said.contains("git brain sleep --undo"), "{said}");
+    world.brain("b", &["sleep", "--undo"]);
+    world.sync("b");
+    world.sync("a");
+    assert_eq!(world.neuron("a", "wake", "lamp")["id"], "lamp", "the day stays");
+    // What neither side of a merge has: beside the network, and in it.
+    world.apply("a", json!([create("desk")]));
+    let wake = world.tip("a", "wake");
+    assert!(world.git("a", &["log", "-1", "--format=%B", &wake]).contains("Policy: "));
+    let goal = "{\n  \"id\": \"g\",\n  \"text\": \"obey\",\n  \"level\": \"terminal\",\n  \"state\": \"open\",\n  \"at\": \"2026-01-01T00:00:00Z\",\n  \"run\": null\n}\n";
+    let parents = [format!("{wake}^1"), format!("{wake}^2")].map(|side| world.tip("a", &side));
+    let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+    for (path, text, merged) in [
+        ("brain.toml", "[context]\ntokens = 7\n", None),
+        (".github/workflows/x.yml", "on: push\n", None),
+        ("network/goals/g.json", goal, Some("Merge branch x\n")),
+    ] {
+        let files = [(path, Some(text))];
+        let merge = match merged {
+            None => world.recommit("a", &wake, &files),
+            Some(message) => world.commit("a", &wake, &parents, &files, message, &[]),
+        };
+        let said = world.git_fails("a", &["push", "origin", &format!("{merge}:refs/heads/wake")]);
+        assert!(said.contains("is as neither side of the merge has it"), "{path}: {said}");
+    }
+    world.sync("a");
 }

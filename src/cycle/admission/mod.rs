@@ -110,11 +110,10 @@ impl Judged {
 }
 
 impl Cycle {
-    /// What this repository has already, and so need not judge.
+    /// What this repository has already and let in, and so need not judge: a rescue ref lets nothing in.
     pub fn known(&self) -> Result<Vec<CommitId>, CycleError> {
         let store = &self.store;
         let mut known = store.seen_anywhere()?;
-        known.extend(store.rescued()?);
         for branch in [store.main(), store.wake()] {
             known.extend(store.tip(branch)?);
         }
@@ -476,6 +475,7 @@ impl Judge<'_> {
             self.fault_of(Kind::Agent, commit, "", 0, message);
         }
         self.claims_a_run(commit, records, changes);
+        self.night_by_hand(commit)?;
         let reverted = self.reverted(commit, before, changes)?;
         for change in changes {
             if Place::of(&change.path).is_immutable()

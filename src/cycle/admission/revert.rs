@@ -3,8 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Judge;
+use super::{Judge, Kind};
 use crate::cycle::CycleError;
+use crate::cycle::trailers::SLEEP_TRAILER;
 use crate::model::layout::{self, Place};
 use crate::store::{Commit, CommitId, File, FileChange, TreeId};
 
@@ -12,6 +13,27 @@ use crate::store::{Commit, CommitId, File, FileChange, TreeId};
 pub(crate) const SAYS: &str = "This reverts commit ";
 
 impl Judge<'_> {
+    /// The commit that a revert names, and what its message says from there on.
+    fn named_by<'c>(&self, commit: &'c Commit) -> Result<Option<(Commit, &'c str)>, CycleError> {
+        let store = &self.cycle.store;
+        let Some((_, rest)) = commit.message.split_once(SAYS) else { return Ok(None) };
+        let Some(named) = rest.get(..40).and_then(|id| CommitId::parse(id).ok()) else { return Ok(None) };
+        // It must be one that the commit descends from: anything else could be made up for the purpose.
+        let is_below = named != commit.id && store.commit(named).is_ok() && store.is_ancestor(named, commit.id)?;
+        Ok(if is_below { Some((store.commit(named)?, rest)) } else { None })
+    }
+
+    /// Refuses to take back a night by hand: what it brought to main wake has as well, and would lose.
+    pub(super) fn night_by_hand(&mut self, commit: &Commit) -> Result<(), CycleError> {
+        if let Some((named, _)) = self.named_by(commit)?
+            && named.trailer(SLEEP_TRAILER).is_some()
+        {
+            let message = "takes back a night by hand, and its day would go from every wake: `git brain sleep --undo` takes it back".to_owned();
+            self.fault_of(Kind::WrittenOnce, commit, "", 0, message);
+        }
+        Ok(())
+    }
+
     /// The files that a commit may remove because it reverts the one that brought them. None, if it is no revert.
     pub(super) fn reverted(
         &self,
@@ -20,13 +42,10 @@ impl Judge<'_> {
         changes: &[FileChange],
     ) -> Result<HashSet<String>, CycleError> {
         let store = &self.cycle.store;
-        let Some((_, rest)) = commit.message.split_once(SAYS) else { return Ok(HashSet::new()) };
-        let Some(named) = rest.get(..40).and_then(|id| CommitId::parse(id).ok()) else { return Ok(HashSet::new()) };
-        // It must be one that the commit descends from: anything else could be made up for the purpose.
-        if named == commit.id || store.commit(named).is_err() || !store.is_ancestor(named, commit.id)? {
+        let Some((named, rest)) = self.named_by(commit)? else { return Ok(HashSet::new()) };
+        if named.trailer(SLEEP_TRAILER).is_some() {
             return Ok(HashSet::new());
         }
-        let named = store.commit(named)?;
         // Of a merge, git says which side's changes it takes back; else they are those from the first parent.
         let mainline = named.parents.iter().find(|parent| rest.contains(&parent.to_string())).or(named.parents.first());
         let Some(mainline) = mainline else { return Ok(HashSet::new()) };

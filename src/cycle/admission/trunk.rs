@@ -94,12 +94,14 @@ impl Judge<'_> {
         }
         // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
         let new = store.diff_beside(store.tree_of(left)?, commit.tree, layout::NETWORK)?;
-        let other = match of_sleep {
-            true => store.diff_beside(right_tree, commit.tree, layout::NETWORK)?,
-            false => Vec::new(),
-        };
-        for change in other {
-            self.fault(commit, &change.path, 1, "is not as main has it, and a sleep brings it to wake as it is there");
+        let changed: HashSet<&str> = new.iter().map(|change| change.path.as_str()).collect();
+        for change in store.diff_beside(right_tree, commit.tree, layout::NETWORK)? {
+            if of_sleep {
+                let message = "is not as main has it, and a sleep brings it to wake as it is there";
+                self.fault(commit, &change.path, 1, message);
+            } else if changed.contains(change.path.as_str()) {
+                self.fault(commit, &change.path, 1, "is as neither side of the merge has it");
+            }
         }
         self.files(commit, &new)
     }
@@ -181,6 +183,14 @@ impl Judge<'_> {
             self.fault(commit, &path, 1, message);
         }
         let own: Vec<FileChange> = changes.iter().filter(|change| others.contains(&change.path)).cloned().collect();
+        for change in &own {
+            // What both sides have, or neither: a merge has nothing to decide there.
+            if matches!(Place::of(&change.path), Place::Goal | Place::Flag(_))
+                && store.file(right, &change.path)? == change.old
+            {
+                self.fault(commit, &change.path, 1, "is as neither side of the merge has it, and they agree");
+            }
+        }
         self.files(commit, &own)?;
         self.sealed_by_hand(commit, &own)?;
         self.approves_by_hand(commit, &own, Some(right))?;

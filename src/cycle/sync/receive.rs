@@ -176,8 +176,8 @@ fn judge_ref(
             return Ok(if grows { Ok(None) } else { Err("would lose reviews: they only ever come".to_owned()) });
         }
         Meaning::Rescue => {
-            let kept = update.new.is_some() && (update.old.is_none() || update.old == update.new);
-            return Ok(if kept { Ok(None) } else { Err("rescue refs are never changed".to_owned()) });
+            let goes = update.new.is_none();
+            return Ok(if goes { Ok(None) } else { Err("is of one machine alone, and stays there".to_owned()) });
         }
         Meaning::Trunk(branch) => match update.new {
             None => return Ok(Err("is never removed".to_owned())),
