@@ -49,6 +49,30 @@ fn night_over_a_forged_tombstone_destroys_no_key() {
 }
 
 #[test]
+fn tombstone_of_a_fork_destroys_no_key_of_a_brain_that_is_away() {
+    let (world, _) = shared();
+    // Somebody else forgets it in a clone of their own; the brain with the key is away, and a clone of that fork is looked at.
+    world.json("b", &["subject", "forget", NAME]);
+    assert_eq!(keys(&world.sandbox).len(), 1);
+    std::fs::rename(world.dir("a"), world.dir("away")).unwrap();
+    let from = world.dir("b").display().to_string();
+    world.git(".", &["clone", "-q", "--no-checkout", &from, "look"]);
+    world.brain("look", &["init"]);
+    let said = world.brain("look", &["subject", "list"]);
+    assert!(said.contains("a brain that is not where it lay"), "{said}");
+    world.json("look", &["recall", "--sealed", "marzipan"]);
+    assert_eq!(keys(&world.sandbox).len(), 1);
+    std::fs::rename(world.dir("away"), world.dir("a")).unwrap();
+    assert_eq!(recalled(&world.json("a", &["recall", "--sealed", "marzipan"])).len(), 1);
+    // A person who says so means it.
+    std::fs::rename(world.dir("a"), world.dir("away")).unwrap();
+    let id = world.json("look", &["subject", "list"])["subjects"][0]["id"].as_str().unwrap().to_owned();
+    let said = world.brain("look", &["subject", "forget", &id]);
+    assert!(said.contains("forgotten already; its key"), "{said}");
+    assert!(keys(&world.sandbox).is_empty());
+}
+
+#[test]
 fn key_of_a_clone_that_was_moved_goes_whatever_stands_at_its_old_place() {
     for other in ["a link", "another brain"] {
         let (world, key) = shared();

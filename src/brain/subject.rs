@@ -271,7 +271,16 @@ impl Brain {
             }
             let subject = one_named(name, &held)?;
             match subject.is_forgotten {
-                true => notes.push(format!("{} was forgotten already", subject.id)),
+                true => {
+                    let is_destroyed = !dry_run && keys.destroy_away(&subject.id)?;
+                    notes.push(match is_destroyed {
+                        true => format!(
+                            "{} was forgotten already; its key of a brain that is not there is destroyed",
+                            subject.id
+                        ),
+                        false => format!("{} was forgotten already", subject.id),
+                    });
+                }
                 false => {
                     chosen.insert(subject.id.clone());
                 }
@@ -287,7 +296,8 @@ impl Brain {
             let (run, merged) = self.enter_sealing(sealing, &mut report.notes)?;
             (report.run, report.merged) = (Some(run), report.merged && merged);
             for subject in part {
-                report.destroyed += usize::from(keys.destroy(subject)?);
+                let (own, away) = (keys.destroy(subject)?, keys.destroy_away(subject)?);
+                report.destroyed += usize::from(own || away);
                 for place in keys.elsewhere(subject)? {
                     report.notes.push(format!(
                         "the brain at {} has the key of {subject} as well, and keeps it until a sync brings it this forgetting: where none does, as between \
@@ -456,7 +466,14 @@ impl Brain {
         let destroyed = |id| format!("{id} was forgotten: its key on this machine is destroyed");
         let refused =
             |(id, fault)| format!("{id} is not forgotten, and its key stays: `git brain sync` refuses {fault}");
-        Ok(ended.destroyed.into_iter().map(destroyed).chain(ended.refused.into_iter().map(refused)).collect())
+        let away = |(id, place): (_, std::path::PathBuf)| {
+            format!(
+                "{id} was forgotten, and {} keeps a key of it for a brain that is not where it lay: where that is gone for good, `git brain subject forget {id}` destroys the key",
+                place.display()
+            )
+        };
+        let said = ended.destroyed.into_iter().map(destroyed).chain(ended.refused.into_iter().map(refused));
+        Ok(said.chain(ended.away.into_iter().map(away)).collect())
     }
 
     fn wake_tree(&self) -> Result<TreeId, BrainError> {

@@ -4,6 +4,7 @@
 //! `brain::subject`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use super::ledger::settled;
 use super::{Cycle, CycleError};
@@ -23,6 +24,8 @@ pub struct EndedKeys {
     pub destroyed: Vec<SubjectId>,
     /// Subjects whose tombstones count for nothing, each with what is wrong.
     pub refused: BTreeMap<SubjectId, String>,
+    /// Forgotten subjects of which a brain that is not where it lay has a key, with the folder of that.
+    pub away: Vec<(SubjectId, PathBuf)>,
 }
 
 impl From<SubjectKeyError> for CycleError {
@@ -100,17 +103,25 @@ impl Cycle {
     pub fn end_forgotten_keys(&self) -> Result<EndedKeys, CycleError> {
         let mut ended = EndedKeys::default();
         let Ok(keys) = self.subject_keys() else { return Ok(ended) };
-        let left = keys.left()?;
-        if left.is_empty() {
+        let (left, mut away) = (keys.left()?, keys.away()?);
+        if left.is_empty() && away.is_empty() {
             return Ok(ended);
         }
-        for (subject, brought) in self.tombstones()?.into_iter().filter(|(subject, _)| left.contains(subject)) {
+        for (subject, brought) in self.tombstones()? {
+            let away = away.remove(&subject);
+            if away.is_none() && !left.contains(&subject) {
+                continue;
+            }
             match self.fault_of_tombstones(&subject, &brought)? {
                 None => {
-                    keys.destroy(&subject)?;
-                    ended.destroyed.push(subject);
+                    ended.away.extend(away.map(|place| (subject.clone(), place)));
+                    if left.contains(&subject) {
+                        keys.destroy(&subject)?;
+                        ended.destroyed.push(subject);
+                    }
                 }
-                Some(fault) => drop(ended.refused.insert(subject, fault)),
+                Some(fault) if left.contains(&subject) => drop(ended.refused.insert(subject, fault)),
+                Some(_) => {}
             }
         }
         Ok(ended)

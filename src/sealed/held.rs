@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cipher::{SubjectKey, read_card, read_memory};
 use crate::model::Stamp;
-use crate::model::ids::{RunId, SealedId, SubjectId};
+use crate::model::ids::{RunId, SealedId, SubjectId, normalise};
 use crate::model::sealed::{Card, SealedRecord};
 
 /// A subject of the brain.
@@ -126,7 +126,11 @@ impl Held {
 
     /// The subjects that a name or an id means.
     pub fn named(&self, text: &str) -> Vec<&HeldSubject> {
-        let is_it = |subject: &&HeldSubject| subject.name.as_deref() == Some(text) || subject.id.as_str() == text;
+        // A letter with its accent may be one character or two.
+        let wanted = normalise(text);
+        let is_it = |subject: &&HeldSubject| {
+            subject.id.as_str() == text || subject.name.as_deref().is_some_and(|name| normalise(name) == wanted)
+        };
         self.subjects.values().filter(is_it).collect()
     }
 }
@@ -173,6 +177,7 @@ mod tests {
         let ben = &held.subjects[&subject(2)];
         assert_eq!((&ben.name, ben.has_key, ben.memories), (&None, false, 1));
         assert_eq!(held.named("Anna")[0].id, subject(1));
+        assert_eq!(held.named("A\u{ff4e}na")[0].id, subject(1), "whichever characters a name is composed of");
         assert!(held.named("Ben").is_empty() && held.named(subject(2).as_str()).len() == 1);
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A key is on disk, with the folders above it, before the caller goes on. Destroying one writes over its file, removes it and waits for the disk.
 //! All files of a key, also one that was cut off while it was written, begin with the subject's id, so that destroying finds them.
-//! A folder says where its brain lies, and an id that lies there: keys that a clone left which was moved or removed are destroyed by the brain of the
-//! same subject, also where something else lies there now.
+//! A folder says where its brain lies, and an id that lies there: by that a brain that was moved knows its keys, also where something else lies at its old
+//! place. Keys of a brain that is not there are destroyed where a person forgets their subject, and by no tombstone that comes: a disk may be away.
 //! A weakness: a file system that keeps old blocks (copy on write, snapshots, flash) may hold the bytes longer, as a backup does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,6 +50,17 @@ pub enum SubjectKeyError {
     Random(String),
 }
 
+/// The brain of a folder of keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// This one, here or where it lay before it was moved.
+    Own,
+    /// One that is where it says.
+    Another,
+    /// One that is not where it says: it was removed or moved, or its disk is away.
+    Away,
+}
+
 /// The keys of the subjects of one brain.
 #[derive(Clone, Debug)]
 pub struct SubjectKeys {
@@ -82,42 +93,60 @@ impl SubjectKeys {
         Ok(names_in(&self.folder)?.into_iter().filter_map(whole).collect())
     }
 
-    /// The subjects of which a key is left to destroy: here, whole or not, or in the folder of a brain that no longer lies where it lay.
+    /// The subjects of which this brain has a key, whole or not, also where it lay before it was moved.
     ///
     /// # Errors
     /// A folder cannot be read.
     pub fn left(&self) -> Result<BTreeSet<SubjectId>, SubjectKeyError> {
         let mut ids = BTreeSet::new();
-        for folder in self.folders()? {
+        for folder in self.folders(Whose::Own)? {
             ids.extend(names_in(&folder)?.iter().filter_map(|name| subject_of(name)));
         }
         Ok(ids)
     }
 
-    /// The folder of this brain, and those of brains that were moved or removed.
-    fn folders(&self) -> Result<Vec<PathBuf>, SubjectKeyError> {
-        let mut folders = vec![self.folder.clone()];
+    /// The folders of keys of this machine that are somebody's, this brain's first.
+    fn folders(&self, whose: Whose) -> Result<Vec<PathBuf>, SubjectKeyError> {
+        let mut folders = if whose == Whose::Own { vec![self.folder.clone()] } else { Vec::new() };
         let Some(all) = self.folder.parent() else { return Ok(folders) };
         let others = names_in(all)?.into_iter().map(|name| all.join(name));
-        folders.extend(others.filter(|folder| *folder != self.folder && self.is_left(folder)));
+        folders.extend(others.filter(|folder| *folder != self.folder && self.whose(folder) == whose));
         Ok(folders)
     }
 
-    /// Whether the brain of a folder of keys no longer lies where it lay, or is this one: a link leads here from there.
-    fn is_left(&self, folder: &Path) -> bool {
-        let Ok(text) = std::fs::read_to_string(folder.join(PLACE)) else { return false };
+    /// The brain of a folder of keys, as far as that can be told from where it lay: a disk may be away, or a folder gone.
+    fn whose(&self, folder: &Path) -> Whose {
+        let Ok(text) = std::fs::read_to_string(folder.join(PLACE)) else { return Whose::Another };
         let (place, id) = text.rsplit_once('\n').map_or((text.as_str(), None), |(place, id)| (place, Some(id)));
         let place = Path::new(place);
+        let is_at = |brain: &Path| id.is_some_and(|id| id_of(brain).is_ok_and(|there| there.as_deref() == Some(id)));
         match place.try_exists() {
             Ok(true) => {
-                let is_here = || {
-                    place.canonicalize().is_ok_and(|place| self.brain.canonicalize().is_ok_and(|here| here == place))
-                };
-                id.is_some_and(|id| id_of(place).is_ok_and(|there| there.as_deref() != Some(id))) || is_here()
+                let is_here =
+                    place.canonicalize().is_ok_and(|place| self.brain.canonicalize().is_ok_and(|here| here == place));
+                match () {
+                    () if is_here => Whose::Own,
+                    () if id.is_none() || is_at(place) => Whose::Another,
+                    () if is_at(&self.brain) => Whose::Own,
+                    () => Whose::Away,
+                }
             }
-            Ok(false) => true,
-            Err(_) => false,
+            Ok(false) if is_at(&self.brain) => Whose::Own,
+            Ok(false) => Whose::Away,
+            Err(_) => Whose::Another,
         }
+    }
+
+    /// The folders with keys whose brains are not where they lay, by the subject.
+    ///
+    /// # Errors
+    /// A folder cannot be read.
+    pub fn away(&self) -> Result<BTreeMap<SubjectId, PathBuf>, SubjectKeyError> {
+        let mut found = BTreeMap::new();
+        for folder in self.folders(Whose::Away)? {
+            found.extend(names_in(&folder)?.iter().filter_map(|name| Some((subject_of(name)?, folder.clone()))));
+        }
+        Ok(found)
     }
 
     /// The git folders of other brains of this machine that have a key of a subject: clones and copies, which destroy theirs themselves.
@@ -125,9 +154,8 @@ impl SubjectKeys {
     /// # Errors
     /// A folder cannot be read.
     pub fn elsewhere(&self, id: &SubjectId) -> Result<Vec<PathBuf>, SubjectKeyError> {
-        let (ours, mut places) = (self.folders()?, Vec::new());
-        let Some(all) = self.folder.parent() else { return Ok(places) };
-        for folder in names_in(all)?.into_iter().map(|name| all.join(name)).filter(|folder| !ours.contains(folder)) {
+        let mut places = Vec::new();
+        for folder in self.folders(Whose::Another)? {
             if names_in(&folder)?.iter().any(|name| subject_of(name).as_ref() == Some(id)) {
                 let place = std::fs::read_to_string(folder.join(PLACE)).ok();
                 let place = place.and_then(|text| Some(Path::new(text.lines().next()?).parent()?.to_owned()));
@@ -187,18 +215,20 @@ impl SubjectKeys {
         self.folder.ancestors().take(4).try_for_each(synced).map_err(&fail)
     }
 
-    /// Destroys the key of a subject, wherever this machine has it; whether there was one.
+    /// Destroys this brain's key of a subject; whether there was one.
     ///
     /// # Errors
     /// It cannot be written over or removed.
     pub fn destroy(&self, id: &SubjectId) -> Result<bool, SubjectKeyError> {
-        let mut was_any = false;
-        for folder in self.folders()? {
-            for name in names_in(&folder)?.iter().filter(|name| subject_of(name).as_ref() == Some(id)) {
-                was_any |= destroyed(&folder.join(name))?;
-            }
-        }
-        Ok(was_any)
+        destroyed_in(&self.folders(Whose::Own)?, id)
+    }
+
+    /// Destroys the keys of a subject whose brains are not where they lay; whether there was one. Only a person may say so: a disk may be away.
+    ///
+    /// # Errors
+    /// It cannot be written over or removed.
+    pub fn destroy_away(&self, id: &SubjectId) -> Result<bool, SubjectKeyError> {
+        destroyed_in(&self.folders(Whose::Away)?, id)
     }
 
     /// The id of this brain, which it keeps from its first key on.
@@ -246,6 +276,17 @@ fn names_in(folder: &Path) -> Result<Vec<String>, SubjectKeyError> {
     };
     let name = |entry: std::io::Result<std::fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
     entries.map(name).collect::<Result<_, _>>().map_err(failed(folder))
+}
+
+/// Destroys what folders have of a subject's key; whether there was any.
+fn destroyed_in(folders: &[PathBuf], id: &SubjectId) -> Result<bool, SubjectKeyError> {
+    let mut was_any = false;
+    for folder in folders {
+        for name in names_in(folder)?.iter().filter(|name| subject_of(name).as_ref() == Some(id)) {
+            was_any |= destroyed(&folder.join(name))?;
+        }
+    }
+    Ok(was_any)
 }
 
 /// The subject of a file with a key, whole or not.
@@ -346,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_brain_that_is_gone_are_destroyed_and_those_of_others_stay() {
+    fn keys_of_a_brain_that_is_gone_are_destroyed_by_a_person_and_those_of_others_stay() {
         let folder = tempfile::tempdir().unwrap();
         let of = |place: &Path| SubjectKeys::of(&World::default().with_state_dir(folder.path().to_owned()), place);
         let (there, here) = (folder.path().join("there"), folder.path().join("here"));
@@ -358,21 +399,24 @@ mod tests {
         // The folder above the one where a brain keeps its own.
         assert_eq!(here_keys.elsewhere(&one).unwrap(), [folder.path()]);
         assert!(there_keys.elsewhere(&one).unwrap().is_empty() && here_keys.elsewhere(&id()).unwrap().is_empty());
-        let is_left = |keys: &SubjectKeys| keys.ids().unwrap().is_empty() && keys.left().unwrap().contains(&one);
+        let is_away = |keys: &SubjectKeys| keys.left().unwrap().is_empty() && keys.away().unwrap().contains_key(&one);
+        let is_own = |keys: &SubjectKeys| keys.ids().unwrap().is_empty() && keys.left().unwrap().contains(&one);
         let moved = folder.path().join("moved");
         std::fs::rename(&there, &moved).unwrap();
-        assert!(is_left(&here_keys));
+        assert!(is_away(&here_keys) && is_own(&of(&moved).unwrap()));
         // Something else at the old place makes no difference; a link back to the brain is one for that brain alone.
         std::fs::create_dir(&there).unwrap();
-        assert!(is_left(&here_keys));
+        assert!(is_away(&here_keys) && is_own(&of(&moved).unwrap()));
         #[cfg(unix)]
         {
             std::fs::remove_dir(&there).unwrap();
             std::os::unix::fs::symlink(&moved, &there).unwrap();
-            assert!(!is_left(&here_keys) && is_left(&of(&moved).unwrap()));
+            assert!(!is_away(&here_keys) && here_keys.left().unwrap().is_empty() && is_own(&of(&moved).unwrap()));
             std::fs::remove_file(&there).unwrap();
         }
-        assert!(here_keys.destroy(&one).unwrap() && there_keys.ids().unwrap().is_empty());
+        // What comes destroys nothing of a brain whose disk may be away.
+        assert!(!here_keys.destroy(&one).unwrap() && is_away(&here_keys));
+        assert!(here_keys.destroy_away(&one).unwrap() && there_keys.ids().unwrap().is_empty());
     }
 
     #[test]
