@@ -351,7 +351,7 @@ impl Brain {
             cycle.results.retain(|result| !idle(run, &result.key));
         }
         claims.retain(|key, _| !measured.contains(key));
-        let (forest, contested) = self.cycle.forest_after(&mut kept, at.is_some())?;
+        let (forest, contested) = self.cycle.forest_after(&goal, &mut kept, at.is_some())?;
         became.retain(|key, _| forest.fruits.contains_key(key) || contested.iter().any(|one| one.key == *key));
         claims.retain(|key, _| forest.fruits.contains_key(key));
         // Of an earlier commit nobody knows what files there were.

@@ -2,7 +2,8 @@
 //! so one of the records is a claim.
 //!
 //! Dates prove nothing, but a cycle names those that it knew. Whoever contradicts what he knew claims against a measurement, and counts for nothing.
-//! Of two that did not know of each other neither counts, until somebody who knew both has measured again.
+//! Of two that did not know of each other neither counts, until somebody who knew all that is said of it has measured again. What the gates here have
+//! measured is no claim: what contradicts it counts for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,18 +79,28 @@ pub fn newest(cycles: &[(RunId, CycleRecord)]) -> Vec<RunId> {
 }
 
 /// Puts cycles into an order in which each comes after those that it knew, and takes out the results that do not count. Returns what is contested.
-/// Answers that nobody had given before, gates without one, and newness, which follows from other fruit, contradict nothing.
-pub fn settle(cycles: &mut [(RunId, CycleRecord)]) -> Vec<Contest> {
+/// Answers that nobody had given before, gates without one, and newness, which follows from other fruit, contradict nothing. `measured`: the results that
+/// the gates here gave, by run and key.
+pub fn settle(cycles: &mut [(RunId, CycleRecord)], measured: &BTreeSet<(RunId, String)>) -> Vec<Contest> {
     let known = Known::of(cycles);
+    let is_measured = |run: &RunId, result: &ResultRecord| measured.contains(&(run.clone(), result.key.clone()));
+    let mut firm: BTreeMap<(String, String, String), Vec<Decided>> = BTreeMap::new();
+    for (run, cycle) in &*cycles {
+        for result in cycle.results.iter().filter(|result| is_measured(run, result)) {
+            firm.entry(place_of(cycle, result)).or_default().push(decided(result));
+        }
+    }
     cycles.sort_by(|(a, _), (b, _)| (known.count(a), a).cmp(&(known.count(b), b)));
     let mut all: BTreeMap<(String, String, String), Words> = BTreeMap::new();
     let mut names = BTreeMap::new();
     for (run, cycle) in &*cycles {
         for result in &cycle.results {
             names.insert(result.key.clone(), result.proposal.mechanism.name.clone());
-            all.entry(place_of(cycle, result))
-                .or_default()
-                .hear(&known, Word { run: run.clone(), decided: decided(result) });
+            let (place, word) = (place_of(cycle, result), Word { run: run.clone(), decided: decided(result) });
+            let is_refuted = firm.get(&place).into_iter().flatten().any(|firm| contradict(firm, &word.decided));
+            if !is_refuted || is_measured(run, result) {
+                all.entry(place).or_default().hear(&known, word);
+            }
         }
     }
     for (run, cycle) in cycles.iter_mut() {
@@ -111,7 +122,9 @@ impl Words {
         if self.stand.iter().filter(against).any(|other| known.knew(&word.run, &other.run)) {
             return;
         }
-        if !self.stand.iter().chain(&self.contested).filter(against).any(|other| !known.knew(&word.run, &other.run)) {
+        // Who knew one side alone, or a part of it, is no judge between them.
+        let knew = |other: &Word| known.knew(&word.run, &other.run);
+        if self.contested.iter().all(knew) && self.stand.iter().filter(against).all(knew) {
             self.stand.push(word);
             return;
         }
@@ -171,7 +184,7 @@ mod tests {
     /// The letters of the cycles that stand, and of those that are contested.
     fn settled(mut cycles: Vec<(RunId, CycleRecord)>) -> (String, String) {
         let letter = |run: &RunId| char::from(b'A' + run.as_str()[13..15].parse::<u8>().unwrap() - 10);
-        let contested = settle(&mut cycles);
+        let contested = settle(&mut cycles, &BTreeSet::new());
         let mut stand: Vec<char> =
             cycles.iter().filter(|(_, cycle)| !cycle.results.is_empty()).map(|(run, _)| letter(run)).collect();
         stand.sort_unstable();
@@ -183,6 +196,16 @@ mod tests {
         let told = |stand: &str, contested: &str| (stand.to_owned(), contested.to_owned());
         assert_eq!(settled(vec![cycle('A', "", true), cycle('B', "A", false)]), told("A", ""));
         assert_eq!(settled(vec![cycle('A', "", true), cycle('B', "A", true)]), told("AB", ""));
+        // Nor does it count beside a claim of the same, whose word it did not know.
+        let three = || vec![cycle('A', "", true), cycle('B', "", false), cycle('C', "A", false)];
+        assert_eq!(settled(three()), told("", "ABC"));
+        // And neither against what the gates here have measured, whatever it knew.
+        let mut cycles = three();
+        cycles.push(cycle('D', "AB", false));
+        let here = BTreeSet::from([(cycles[0].0.clone(), "k".to_owned())]);
+        assert!(settle(&mut cycles, &here).is_empty());
+        let stand: Vec<usize> = cycles.iter().map(|(_, cycle)| cycle.results.len()).collect();
+        assert_eq!(stand.iter().sum::<usize>(), 1, "{stand:?}");
         // Through another that he knew.
         assert_eq!(settled(vec![cycle('A', "", true), cycle('B', "A", true), cycle('C', "B", false)]), told("AB", ""));
     }
@@ -207,7 +230,7 @@ mod tests {
     #[test]
     fn cycles_that_name_each_other_end() {
         let mut cycles = vec![cycle('A', "B", true), cycle('B', "A", false)];
-        settle(&mut cycles);
+        settle(&mut cycles, &BTreeSet::new());
         assert!(newest(&cycles).is_empty());
         assert_eq!(newest(&[cycle('A', "", true), cycle('B', "A", true), cycle('C', "A", true)]).len(), 2);
     }

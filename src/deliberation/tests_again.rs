@@ -38,7 +38,7 @@ fn a_later_cycle_cannot_contradict_what_gates_measured() {
             (run(at), CycleRecord { after, ..cycle })
         });
         let mut named: Vec<(RunId, CycleRecord)> = named.collect();
-        settle(&mut named);
+        settle(&mut named, &std::collections::BTreeSet::new());
         let of = |rules| Forest::after(named.iter().map(|(_, cycle)| cycle), &settings, rules).fruits.len();
         [of(Some("a")), of(Some("b")), of(None)]
     };

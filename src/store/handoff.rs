@@ -72,7 +72,8 @@ impl Store {
 
     /// What [`Self::note_measured`] has noted, by hash; the newest counts. What cannot be read was not measured.
     pub fn measured_here(&self) -> BTreeMap<String, String> {
-        let text = std::fs::read_to_string(self.measured_file()).unwrap_or_default();
+        let bytes = std::fs::read(self.measured_file()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         // A line that was cut off says nothing.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.split_once(' '));
         lines.map(|(mark, why)| (mark.to_owned(), why.to_owned())).collect()

@@ -62,6 +62,16 @@ impl Cycle {
         Ok(told.collect())
     }
 
+    /// The fruit in cycles that the gates here have measured, by its run and key.
+    pub(super) fn firm_in(
+        &self,
+        goal: &AgentName,
+        cycles: &[(RunId, CycleRecord)],
+    ) -> Result<BTreeSet<(RunId, String)>, CycleError> {
+        let told = self.measured_in(goal, cycles)?.into_iter();
+        Ok(told.filter(|(.., measured)| *measured == Measured::Here).map(|(run, key, _)| (run, key)).collect())
+    }
+
     /// Measures claims of earlier cycles: the fruit that no gate here has measured. Returns what does not hold, and what cannot be measured now, which
     /// is neither this nor that.
     pub(super) fn claims_that_fail(

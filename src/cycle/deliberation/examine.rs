@@ -34,7 +34,7 @@ impl Cycle {
         let settings = self.deliberation_of_main()?;
         let wake = self.store.need_tip(self.store.wake())?;
         let mut past = self.cycles_of(self.store.tree_of(wake)?, &question.goal)?;
-        let (before, _) = self.forest_after(&mut past, false)?;
+        let (before, _) = self.forest_after(&question.goal, &mut past, false)?;
         self.gates_beside(question, proposal, &before, settings.gates.brain)
     }
 

@@ -113,11 +113,13 @@ impl Cycle {
     /// The forest that cycles have left by the gates of main as they are here, or, of the past, by those of its last cycle; and what is contested.
     pub fn forest_after(
         &self,
+        goal: &AgentName,
         cycles: &mut [(RunId, CycleRecord)],
         is_past: bool,
     ) -> Result<(Forest, Vec<Contest>), CycleError> {
         let settings = self.deliberation_of_main()?;
-        let contested = settle(cycles);
+        let firm = self.firm_in(goal, cycles)?;
+        let contested = settle(cycles, &firm);
         // Programs that read too much to have a hash stop a cycle, and no look at what there is.
         let programs = if is_past { None } else { self.programs_of(&settings).ok() };
         let rules = programs.map(|programs| rules_of(&settings, &programs.rules));
@@ -195,7 +197,8 @@ impl Cycle {
         }
         let mut after = newest(&past);
         after.drain(..after.len().saturating_sub(limits::DELIBERATED_AFTER));
-        settle(&mut past);
+        let firm = self.firm_in(&question.goal, &past)?;
+        settle(&mut past, &firm);
         let before = Forest::after(past.iter().map(|(_, cycle)| cycle), &settings, Some(&rules));
         let goal = question.goal.as_str();
         let hands_off = |member: &Member| member.mind == HANDOFF;
