@@ -166,7 +166,8 @@ fn own_decisions_are_carried_out_again_without_what_is_refused() {
         sync(&world, &["a", "b"]);
         // A commit of a fixed clock, which no other machine takes, below the decisions.
         let dir = world.dir("a").display().to_string();
-        let mut planted = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["-C", &dir, "feed", "The goose is grey."]);
+        let mut planted =
+            world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["-C", &dir, "feed", "The goose is grey."]);
         let now = world.git("a", &["log", "-1", "--format=%cI", "wake"]);
         assert!(planted.env("BRAIN_NOW", now.trim().replace("+00:00", "Z")).output().unwrap().status.success());
         let count = world.json("a", &["review", &run])["reviews"][0]["operations"].as_array().unwrap().len();
