@@ -3,7 +3,8 @@
 after all, corrected, archived, taken back, and that is taken back, on machines that know of different parts of it, with nights between. After the last
 exchange each machine tells one statement of each memory, or none, as a set of events says, which knows nothing of neurons.
 
-Of all that was said in place of a memory the latest stands that landed and was not taken back; if a person archived it, none is told.
+Of all that was said in place of a memory the latest stands that landed and was not taken back; if a person archived it, none is told. Of a memory whose
+statement somebody archived nothing else is done until that is taken back: what comes back then goes by what was archived first.
 """
 
 import argparse
@@ -92,6 +93,11 @@ class Team:
     def seen(self, name):
         return [event for number, event in enumerate(self.events) if ("did", number) in self.known[name]]
 
+    def is_open(self, at):
+        """Whether no statement of a family is archived, as far as anybody knows."""
+        family = self.statements[at].family
+        return not any(event.kind == "archive" and self.statements[event.what].family == family for event in standing(self.events))
+
     def exchange(self, name):
         self.machines[name].must("sync")
         self.gate |= self.known[name]
@@ -111,7 +117,7 @@ class Team:
             brain.must("sleep")
         elif kind == "correct":
             neurons = brain.neurons()
-            of = [at for at in here if at in landed and self.statements[at].neuron in neurons]
+            of = [at for at in here if at in landed and self.statements[at].neuron in neurons and self.is_open(at)]
             if not of or not self.left:
                 return False
             target, waits = self.statements[dice.choice(of)], dice.random() < 0.5
@@ -121,7 +127,7 @@ class Team:
             line += f" by {self.statements[-1].neuron}"
         elif kind == "decide":
             # One machine decides: which of two decisions stands is judged elsewhere.
-            of = [at for at in here if not self.statements[at].decided]
+            of = [at for at in here if not self.statements[at].decided and self.is_open(at)]
             if not of:
                 return False
             at = dice.choice(of)
@@ -139,7 +145,7 @@ class Team:
             line += f" {how} {statement.neuron}"
         elif kind == "archive":
             of = [at for at in here if told(seen, self.statements, self.statements[at].family) == self.statements[at].neuron]
-            of = [at for at in of if self.statements[at].neuron in brain.neurons()]
+            of = [at for at in of if self.statements[at].neuron in brain.neurons() and self.is_open(at)]
             if not of:
                 return False
             at = dice.choice(of)
@@ -150,6 +156,8 @@ class Team:
             # Who takes something back knows all that was done to it.
             about = lambda event: {event.run, *(event.what if event.kind == "revert" else ())}
             free = [event for event in standing(seen) if all(other in seen for other in self.events if about(event) & about(other))]
+            lands = {event.run: event.what for event in self.events if event.kind == "land"}
+            free = [event for event in free if all(self.is_open(lands[run]) for run in about(event) if run in lands)]
             if not free:
                 return False
             event = dice.choice(free)

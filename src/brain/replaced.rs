@@ -183,6 +183,33 @@ impl Brain {
         Ok(rivals)
     }
 
+    /// Archives what gives way to a later correction among memories that came back, and among others of what they correct. A sentence for each.
+    pub(super) fn settle_rivals(&self, ids: &[String]) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let (mut notes, mut leaving) = (Vec::new(), Vec::<Leaving>::new());
+        for id in ids.iter().filter_map(|id| NeuronId::parse(id).ok()) {
+            let Some(memory) = network.neuron(&id)?.filter(|memory| !memory.is_archived()) else { continue };
+            let record = match &memory.stimulus {
+                Some(_) if memory.kind == Kind::Episodic => self.brought(&memory)?,
+                _ => None,
+            };
+            let Some(record) = record else { continue };
+            for Rival { earlier, later } in self.rivals(&record, self.is_approved(&memory)?, true)? {
+                if leaving.iter().all(|one| one.stimulus.id != earlier.id) {
+                    notes.push(of_two(&episode_id(&earlier.id), &later));
+                    leaving.push(Leaving {
+                        reason: format!("replaced by {later}"),
+                        stimulus: earlier,
+                        is_let_in: true,
+                    });
+                }
+            }
+        }
+        self.archive(&leaving, None)?;
+        Ok(notes)
+    }
+
     /// Whether a person approved what made a memory, as it is.
     pub(super) fn is_approved(&self, memory: &Neuron) -> Result<bool, BrainError> {
         let Some(record) = self.brought(memory)? else { return Ok(false) };

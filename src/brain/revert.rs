@@ -99,6 +99,7 @@ impl Brain {
             for record in taken_back.into_iter().filter(|record| !record.stimuli.is_empty()) {
                 report.notes.extend(self.bring_back_below(record)?);
             }
+            report.notes.extend(self.settle_rivals(&report.neurons)?);
             report.wake = self.at(None)?.to_string();
         }
         Ok(report)

@@ -8,7 +8,7 @@ use super::bound::{WORD, lower_bound};
 use super::causes::{BADLY, Causes, WELL, whole};
 use super::distil::{LIKE, SESSIONS, SUPPORTS};
 use super::karma::{Exchange, WordedExchange, worded};
-use super::words::{Said, action_stems, likeness, share, stems};
+use super::words::{Said, action_stems, likeness, plain_action, share, stems};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::wisdom::{Polarity, Seed, WisdomRecord};
@@ -171,7 +171,7 @@ struct Lesson {
 
 impl Lesson {
     fn of(seed: &Seed) -> Self {
-        Self { case: stems(&seed.condition), action: action_stems(&seed.action), polarity: seed.polarity }
+        Self { case: stems(&seed.condition), action: plain_action(&seed.action), polarity: seed.polarity }
     }
 
     /// Whether one of others says nearly the same: the same of the same action, in a case that is like this one, or part of it, or has it as a part.

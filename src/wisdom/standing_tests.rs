@@ -196,6 +196,12 @@ fn what_was_forgotten_keeps_its_near_equals_out_and_no_persons_own_word() {
     for near in ["When the North pump fails?", "the pump fails north", "what if the pump in the north field fails"] {
         assert!(is_kept_out(&found(near), &gone), "{near}");
     }
+    for (action, is_near) in [("just call the henrik now", true), ("call off henrik", false)] {
+        assert_eq!(
+            is_kept_out(&Seed { action: action.to_owned(), ..found("when the north pump fails") }, &gone),
+            is_near
+        );
+    }
     assert!(!is_kept_out(&found("the baker is late"), &gone));
     assert!(!is_kept_out(&Seed { polarity: Polarity::Avoid, ..found("the north pump fails") }, &gone));
     assert!(!is_kept_out(&seed("the north pump of the well fails", "call henrik", Polarity::Do), &gone));

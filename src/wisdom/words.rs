@@ -35,6 +35,19 @@ pub fn action_stems(text: &str) -> BTreeSet<String> {
     text::words(text).into_iter().map(|w| w.stem).collect()
 }
 
+/// Words that make no other action of one.
+const FILLERS: [&str; 17] = [
+    "a", "an", "the", "this", "that", "just", "now", "please", "le", "la", "les", "un", "une", "des", "du", "ce",
+    "cette",
+];
+
+/// The stems of an action's words but those that make no other one of it; of an action without any, of all.
+pub fn plain_action(text: &str) -> BTreeSet<String> {
+    let says = |w: &text::Word<'_>| !FILLERS.contains(&w.key.as_str());
+    let plain: BTreeSet<String> = text::words(text).into_iter().filter(says).map(|w| w.stem).collect();
+    if plain.is_empty() { action_stems(text) } else { plain }
+}
+
 /// The stems of a text's content words and negations; of a text without any, of all its words.
 pub fn stems(text: &str) -> BTreeSet<String> {
     let words = text::words(text);

@@ -73,7 +73,10 @@ fn together(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_letter = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(|c| c.is_alphabetic());
     let is_between = |at: usize| is_letter(at.checked_sub(1)) && is_letter(Some(at + 1));
-    let kept = chars.iter().enumerate().filter(|(at, c)| !(matches!(c, '.' | '-' | '_') && is_between(*at)));
+    let kept = chars
+        .iter()
+        .enumerate()
+        .filter(|(at, c)| !(matches!(c, '.' | '-' | '_' | '\u{2010}' | '\u{2011}') && is_between(*at)));
     kept.map(|(_, c)| *c).collect()
 }
 

@@ -87,7 +87,17 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "a script that is not read",
-        r"[\p{Hangul}\p{Arabic}\p{Cyrillic}\p{Greek}\p{Hebrew}\p{Thai}\p{Devanagari}\p{Bengali}\p{Tamil}\p{Armenian}\p{Georgian}\p{Ethiopic}]{2,}",
+        r"[\p{L}&&[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}\u{30fc}\u{ff70}\u{3bc}]]|[\u{250}-\u{2af}\u{1d00}-\u{1dbf}]",
+    ),
+    (
+        "date in words",
+        r"\b(january|february|march|april|may|june|july|august|september|october|november|december)\s+(the\s+)?(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|(thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth|(twenty|thirty)[\s-](first|second|third|fourth|fifth|sixth|seventh|eighth|ninth))\b|[一二三四五六七八九十]{1,2}月[一二三四五六七八九十]{1,3}日",
+    ),
+    ("number in words", r"[〇零一二三四五六七八九][〇零一二三四五六七八九ー-]{8,}"),
+    ("age", r"\b(he|she)\s+is\s+\d{1,3}\s*($|[.,;!])"),
+    (
+        "family counted",
+        r"\b(has|have|had)\s+(\d+|an|one|two|three|four|five|six)\s+(child(ren)?|kids?|sons?|daughters?)\b|\b(a|as|ai|ont|avait)\s+(\d+|une?|deux|trois|quatre|cinq|six)\s+(enfants?|fils|filles?)\b|つま(が|は|の|と|も)",
     ),
     ("in Japanese", r"(^|[^酵分])母(が|は|の|と)|(^|[^クド])ローン|ミサ(に|へ|を|の|が)"),
     ("year", r"\b(19|20)\d{2}\b"),

@@ -45,6 +45,20 @@ fn habits_beliefs_and_families_are_seen() {
         "garnished wages",
         "mutuelle du salarié",
         "借家の大家",
+        "march the twenty-first",
+        "四月三日",
+        "〇三ー一二三四ー五六七八",
+        "he is 42.",
+        "has two children",
+        "elle a deux enfants",
+        "つまが好む",
+        // Letters that look like others.
+        "the s\u{430}l\u{430}ry",
+        "the s\u{3b1}l\u{3b1}ry",
+        "the sal\u{640}ary",
+        "the sal\u{2011}ary",
+        "the s\u{1d00}\u{29f}\u{1d00}\u{280}\u{28f}",
+        "the s\u{251}l\u{251}ry",
     ] {
         assert!(first(text).is_some(), "{text}");
     }
