@@ -436,6 +436,40 @@ fn the_ledger_shows_predictions_beside_outcomes_and_how_calibrated_they_are() {
 }
 
 #[test]
+fn the_ledger_says_what_no_run_stated_what_chance_gives_and_what_has_no_outcome() {
+    let sandbox = brain();
+    let unknown = sandbox.brain(&["ledger", "--agent", "nosuch"]).exits(2);
+    assert!(unknown.err.contains("there is no such agent"), "{unknown}");
+    for came in ["1", "0"] {
+        let run = predicted(&sandbox, "human", json!({"text": "sun"}));
+        sandbox.json(&["outcome", &run, "--value", came]);
+    }
+    let report = sandbox.json(&["ledger", "--agent", "human"]);
+    let human = &report["agents"][0];
+    assert_eq!((&human["count"], &human["stated"], &human["calibration_error"]), (&json!(2), &json!(0), &Value::Null));
+    assert_eq!(human["bins"], json!([]), "the 0.5 is not the agent's: {report:#}");
+    let shown = sandbox.brain(&["ledger"]).exits(0).out;
+    assert!(shown.contains("expected 0.500 (not said by the run), came 1.000 (number)"), "{shown}");
+    assert!(shown.contains("2 judged (2 without a value, taken as 0.5)"), "{shown}");
+    assert!(shown.contains("no calibration: no run stated a value"), "{shown}");
+    for at in 0..10 {
+        let run = predicted(&sandbox, "decision", json!({"text": format!("sun {at}"), "value": 0.5}));
+        if at == 9 {
+            let shown = sandbox.brain(&["ledger"]).exits(0).out;
+            assert!(shown.contains("of 9 stated: too few to say, 10 are needed"), "{shown}");
+            assert!(shown.contains("  1 prediction has no outcome yet"), "{shown}");
+        }
+        sandbox.json(&["outcome", &run, "--value", if at % 2 == 0 { "1" } else { "0" }]);
+    }
+    predicted(&sandbox, "memory", json!({"text": "rain", "value": 0.3}));
+    let shown = sandbox.brain(&["ledger"]).exits(0).out;
+    assert!(shown.contains("calibration error 0.000 of 10 stated: no more than chance, which gives 0."), "{shown}");
+    assert!(shown.contains("memory: 1 prediction has no outcome yet"), "{shown}");
+    let report = sandbox.json(&["ledger"]);
+    assert_eq!(report["without_outcome"], json!({"memory": 1}), "{report:#}");
+}
+
+#[test]
 fn the_newest_entries_come_first_across_days_and_years() {
     let mut sandbox = with_pathway(Sandbox::fixed("2025-12-30T10:00:00Z", "days"));
     let run = predicted(&sandbox, "human", json!({"value": 0.5}));

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Brain, BrainError, StoryView};
-use crate::chemistry::dopamine::{Calibration, calibration, calibration_of};
-use crate::cycle::ledger::{each_from_newest, newest, taken_back};
+use crate::chemistry::dopamine::{Calibration, calibration};
+use crate::cycle::ledger::{each_from_newest, newest, states_value, taken_back, without_outcome};
 use crate::delta::{LedgerEntry, Method, render};
 use crate::limits;
-use crate::model::ids::AgentName;
+use crate::model::ids::{AgentName, HUMAN, RunId};
 
 /// The ledger.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,10 @@ pub struct LedgerReport {
     pub unjudged: usize,
     /// Whether there are older ones.
     pub older: bool,
+    /// Of the entries, the corrective runs of those whose run stated no value: .5 stands for it.
+    pub unstated: BTreeSet<RunId>,
+    /// By agent, the runs that expected something and have no outcome yet, of the newest [`limits::LEDGER_ENTRIES`] runs.
+    pub without_outcome: BTreeMap<AgentName, usize>,
 }
 
 /// The predictions of one agent beside what came.
@@ -106,7 +110,7 @@ impl Brain {
     /// back; if asked for, only outcomes that nobody has judged yet.
     ///
     /// # Errors
-    /// An entry that cannot be read (exit code 5), a revision that names no commit (2).
+    /// An entry that cannot be read (exit code 5), a revision that names no commit (2), an agent that nobody knows (2).
     pub fn ledger(
         &self,
         number: usize,
@@ -138,20 +142,40 @@ impl Brain {
                 waiting.insert(entry.run.clone());
             }
         }
-        let mut by_agent: BTreeMap<&AgentName, Vec<LedgerEntry>> = BTreeMap::new();
+        let mut by_agent: BTreeMap<&AgentName, Vec<(&LedgerEntry, bool)>> = BTreeMap::new();
+        let mut unstated = BTreeSet::new();
         for entry in entries.iter().filter(|entry| entry.method != Method::Unjudged) {
-            by_agent.entry(&entry.agent).or_default().push(entry.clone());
+            let is_stated = states_value(store, tree, entry)?;
+            if !is_stated {
+                unstated.insert(entry.run.clone());
+            }
+            by_agent.entry(&entry.agent).or_default().push((entry, is_stated));
         }
-        let figures = |(agent, entries): (&AgentName, Vec<LedgerEntry>)| {
-            calibration(&entries).map(|calibration| AgentCalibration { agent: agent.to_string(), calibration })
+        let all = calibration(by_agent.values().flatten().copied());
+        let figures = |(agent, entries): (&AgentName, Vec<(&LedgerEntry, bool)>)| {
+            calibration(entries).map(|calibration| AgentCalibration { agent: agent.to_string(), calibration })
         };
-        let agents = by_agent.into_iter().filter_map(figures).collect();
-        let all = calibration_of(entries.iter().filter(|entry| entry.method != Method::Unjudged));
+        let agents: Vec<AgentCalibration> = by_agent.into_iter().filter_map(figures).collect();
         let considered = entries.len();
+        let has_outcome = entries.iter().map(|entry| entry.judged.clone()).collect();
+        let mut without_outcome = without_outcome(store, tree, limits::LEDGER_ENTRIES, &has_outcome)?;
+        without_outcome.retain(|name, _| agent.as_ref().is_none_or(|wanted| wanted == name));
+        let known = &self.cycle.shared.policy.agents;
+        if let Some(name) = agent.filter(|name| {
+            let is_there = known.contains_key(name) || name.as_str() == HUMAN || !without_outcome.is_empty();
+            considered == 0 && !is_there
+        }) {
+            return Err(BrainError::Usage {
+                message: format!("--agent {name}: there is no such agent, and nothing by it in the ledger"),
+                hint: Some(format!("there are {}", known.keys().map(AgentName::as_str).collect::<Vec<_>>().join(", "))),
+            });
+        }
         if unjudged {
             entries.retain(|entry| waiting.contains(&entry.run));
         }
         entries.truncate(number);
-        Ok(LedgerReport { entries, agents, all, considered, unjudged: waiting.len(), older })
+        unstated.retain(|run| entries.iter().any(|entry| entry.run == *run));
+        let unjudged = waiting.len();
+        Ok(LedgerReport { entries, agents, all, considered, unjudged, older, unstated, without_outcome })
     }
 }

@@ -86,7 +86,7 @@ mod write;
 use std::path::Path;
 
 pub use crate::activation::recall::{Also, Answer};
-pub use crate::chemistry::dopamine::Calibration;
+pub use crate::chemistry::dopamine::{Calibration, LEAST_STATED};
 pub use crate::cognition::chain::ToolUse;
 pub use crate::cycle::budget::Left;
 pub use crate::cycle::chat::{

@@ -86,11 +86,15 @@ impl Brain {
         let excerpt = Excerpt::of(&graph, now, limits::MEASURED_NEURONS);
         let hops = self.cycle.shared.policy.settings.activation.max_depth;
         let entries = ledger::newest(&self.cycle.store, tree, limits::MEASURED_ENTRIES)?;
+        let mut stated = Vec::new();
+        for entry in &entries {
+            stated.push((entry, ledger::states_value(&self.cycle.store, tree, entry)?));
+        }
         let mut vitals = Vitals {
             saliences: Saliences::of(&graph, now),
             branching: Branching::of(&self.cycle.rounds(wake, limits::ROUNDS_WALK)?),
             structure: Structure::of(&excerpt, hops),
-            calibration: calibration(&entries),
+            calibration: calibration(stated.iter().map(|(entry, is_stated)| (*entry, *is_stated))),
             narrative_gap: self.narrative_gap(None)?,
             recall_by_age: self.recall_by_age(&snapshot.index(), tree, now)?,
             since_sleep: self.since_sleep(wake)?,

@@ -5,8 +5,8 @@ use super::output::safe_line;
 use super::write::landed;
 use super::{Done, Session};
 use crate::brain::{
-    AgentCalibration, Calibration, DecideReport, DecideRequest, GoalReport, GoalsReport, LedgerReport, Method,
-    OutcomeReport, OutcomeRequest, Valued,
+    AgentCalibration, Calibration, DecideReport, DecideRequest, GoalReport, GoalsReport, LEAST_STATED, LedgerReport,
+    Method, OutcomeReport, OutcomeRequest, Valued,
 };
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::plural;
@@ -108,20 +108,24 @@ pub(super) fn ledger(session: &Session, args: &args::Ledger) -> Done {
 
 fn entries(report: &LedgerReport, agent: Option<&str>, only_unjudged: bool) -> String {
     if let (0, Some(agent)) = (report.considered, agent) {
-        return format!("no run of {} was judged yet\n", safe_line(agent));
+        return format!("no run of {} was judged yet\n{}", safe_line(agent), silent(report));
     }
     if only_unjudged && report.entries.is_empty() {
         return "no outcome waits for a judge\n".to_owned();
     }
     if report.considered == 0 {
-        return "nothing was judged yet; `git brain outcome RUN` says what came of a run\n".to_owned();
+        let hint = "nothing was judged yet; `git brain outcome RUN` says what came of a run\n";
+        return format!("{hint}{}", silent(report));
     }
     let mut text = String::new();
     for entry in &report.entries {
         let (expected, came) = (entry.prediction.value, entry.outcome.value);
         text += &match entry.method {
             Method::Unjudged => format!("        expected {expected:.3}, not judged"),
-            method => format!("{:+.3}  expected {expected:.3}, came {came:.3} ({})", entry.error, method.as_str()),
+            method => {
+                let assumed = if report.unstated.contains(&entry.run) { " (not said by the run)" } else { "" };
+                format!("{:+.3}  expected {expected:.3}{assumed}, came {came:.3} ({})", entry.error, method.as_str())
+            }
         };
         text += &format!("  {}  {}\n", entry.at, entry.judged);
         let said = |label: &str, words: &Option<String>| {
@@ -132,9 +136,15 @@ fn entries(report: &LedgerReport, agent: Option<&str>, only_unjudged: bool) -> S
     }
     for agent in &report.agents {
         text += &format!("\n{}\n{}", agent.agent, figures(&agent.calibration));
+        let open = report.without_outcome.iter().find(|(name, _)| name.as_str() == agent.agent);
+        text.extend(open.map(|(_, count)| format!("  {}\n", open_ones(*count))));
     }
     if let Some(all) = report.all.as_ref().filter(|_| report.agents.len() > 1) {
         text += &format!("\nall\n{}", figures(all));
+    }
+    let silent = silent(report);
+    if !silent.is_empty() {
+        text += &format!("\n{silent}");
     }
     if report.unjudged > 0 && !only_unjudged {
         let waiting = plural(report.unjudged, "outcome waits", "outcomes wait");
@@ -146,6 +156,18 @@ fn entries(report: &LedgerReport, agent: Option<&str>, only_unjudged: bool) -> S
     text
 }
 
+fn open_ones(count: usize) -> String {
+    let has = if count == 1 { "has" } else { "have" };
+    format!("{} {has} no outcome yet", plural(count, "prediction", "predictions"))
+}
+
+/// Agents that expected something, and of which nothing was judged.
+fn silent(report: &LedgerReport) -> String {
+    let is_judged = |name: &str| report.agents.iter().any(|agent| agent.agent == name);
+    let silent = report.without_outcome.iter().filter(|(name, _)| !is_judged(name.as_str()));
+    silent.map(|(name, count)| format!("{name}: {}\n", open_ones(*count))).collect()
+}
+
 /// Each agent's figures in a line.
 pub(super) fn summary(report: &LedgerReport) -> String {
     let line = |agent: &AgentCalibration| format!("{:<9}{}", agent.agent, sums(&agent.calibration));
@@ -153,9 +175,24 @@ pub(super) fn summary(report: &LedgerReport) -> String {
 }
 
 fn sums(of: &Calibration) -> String {
+    let states = match of.count - of.stated {
+        0 => String::new(),
+        unstated => format!(" ({unstated} without a value, taken as 0.5)"),
+    };
+    let calibration = match (of.calibration_error, of.by_chance) {
+        (None, _) => "no calibration: no run stated a value".to_owned(),
+        (Some(error), None) => {
+            format!("calibration error {error:.3} of {} stated: too few to say, {LEAST_STATED} are needed", of.stated)
+        }
+        (Some(error), Some((low, high))) => {
+            let told = if error > high { "more than chance" } else { "no more than chance" };
+            let stated = of.stated;
+            format!("calibration error {error:.3} of {stated} stated: {told}, which gives {low:.3} to {high:.3}")
+        }
+    };
     format!(
-        "  {} judged, mean error {:+.3}, mean absolute error {:.3}, Brier score {:.3}, calibration error {:.3}\n",
-        of.count, of.mean_error, of.mean_absolute_error, of.brier, of.calibration_error
+        "  {} judged{states}, mean error {:+.3}, mean absolute error {:.3}, Brier score {:.3}, {calibration}\n",
+        of.count, of.mean_error, of.mean_absolute_error, of.brier
     )
 }
 

@@ -164,12 +164,8 @@ fn calibration(v: &Vitals) -> String {
     let Some(c) = &v.calibration else { return "no prediction was judged yet".to_owned() };
     let side = if c.mean_error < 0.0 { "too sure" } else { "too cautious" };
     let entries = plural(c.count, "prediction", "predictions");
-    format!(
-        "Brier {:.3}, off by {:.3} a bin, {:.3} {side}, in {entries}",
-        c.brier,
-        c.calibration_error,
-        c.mean_error.abs()
-    )
+    let off = c.calibration_error.map_or(String::new(), |error| format!(", off by {error:.3} a bin"));
+    format!("Brier {:.3}{off}, {:.3} {side}, in {entries}", c.brier, c.mean_error.abs())
 }
 
 fn since_sleep(s: &SinceSleep, line: &mut impl FnMut(&str, String)) {

@@ -1,11 +1,11 @@
 //! The ledger as a tree has it: the newest entries first, at a cost that does not grow with the ledger; and the runs that are taken back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::CycleError;
-use crate::delta::{LedgerEntry, RunRecord, reverted_among};
+use crate::delta::{LedgerEntry, Prediction, RunRecord, UNSTATED, reverted_among};
 use crate::limits;
-use crate::model::ids::RunId;
+use crate::model::ids::{AgentName, RunId};
 use crate::model::layout::{self, Place};
 use crate::review::Verdict;
 use crate::store::{File, Store, TreeId};
@@ -174,7 +174,71 @@ pub(super) fn as_told(store: &Store, tree: TreeId, mut entry: LedgerEntry) -> Re
     Ok(entry)
 }
 
+/// Whether the run that an entry judges stated a value. [`UNSTATED`] stands in the entry of one that named none, and is no word of its agent.
+///
+/// # Errors
+/// A record that cannot be read.
+pub fn states_value(store: &Store, tree: TreeId, entry: &LedgerEntry) -> Result<bool, CycleError> {
+    if entry.prediction.value != UNSTATED {
+        return Ok(true);
+    }
+    let path = layout::run(&entry.judged);
+    let Some(bytes) = store.read(tree, &path)? else { return Ok(false) };
+    Ok(RunRecord::decode(&bytes, &path)?.prediction.is_some_and(|prediction| prediction.value.is_some()))
+}
+
+/// By agent, the runs without an outcome that expected something, of the newest `most` runs. Without those that were taken back or thrown away.
+///
+/// # Errors
+/// A record that cannot be read.
+pub fn without_outcome(
+    store: &Store,
+    tree: TreeId,
+    most: usize,
+    judged: &BTreeSet<RunId>,
+) -> Result<BTreeMap<AgentName, usize>, CycleError> {
+    let (mut open, mut looked): (Vec<RunRecord>, usize) = (Vec::new(), 0);
+    each_day(store, tree, layout::RUNS, &mut |files| {
+        let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
+            Place::Run(run) => Some((run, path, file)),
+            _ => None,
+        });
+        let mut day: Vec<_> = named.collect();
+        day.sort_by(|a, b| b.0.cmp(&a.0));
+        for (run, path, file) in day.into_iter().take(most - looked) {
+            looked += 1;
+            if judged.contains(&run) {
+                continue;
+            }
+            let bytes = store.read_file(file, &path)?;
+            if RunRecord::may_predict(&bytes) {
+                let record = RunRecord::decode(&bytes, &path)?;
+                let says = |p: &Prediction| p.text.is_some() || p.value.is_some() || p.chosen.is_some();
+                open.extend(Some(record).filter(|r| r.prediction.as_ref().is_some_and(says) && !r.is_left_over()));
+            }
+        }
+        Ok(looked < most)
+    })?;
+    let back = taken_back(store, tree, open.last().map(|record| &record.run))?;
+    let mut by_agent = BTreeMap::new();
+    for record in open.into_iter().filter(|record| !back.contains(&record.run)) {
+        *by_agent.entry(record.agent).or_default() += 1;
+    }
+    Ok(by_agent)
+}
+
+/// Whether an entry is what a review taught, and no outcome that somebody saw.
+pub(super) fn is_a_decision(entry: &LedgerEntry) -> bool {
+    let said =
+        |text: &str| [Verdict::Approve, Verdict::Reject, Verdict::Amend].iter().any(|verdict| is_by(text, *verdict));
+    entry.outcome.text.as_deref().is_some_and(said)
+}
+
+fn is_by(text: &str, verdict: Verdict) -> bool {
+    text.starts_with(&format!("{} by ", verdict.done()))
+}
+
 /// Whether the words of an outcome are those of a review that let not all in.
 pub(super) fn is_of_review(text: &str) -> bool {
-    [Verdict::Reject, Verdict::Amend].iter().any(|verdict| text.starts_with(&format!("{} by ", verdict.done())))
+    [Verdict::Reject, Verdict::Amend].iter().any(|verdict| is_by(text, *verdict))
 }

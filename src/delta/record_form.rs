@@ -255,6 +255,11 @@ impl RunRecord {
         Self::may_revert(bytes) || names(bytes, b"\"approves\"")
     }
 
+    /// Whether a record may have a prediction; false is certain.
+    pub fn may_predict(bytes: &[u8]) -> bool {
+        !names(bytes, b"\"prediction\": null")
+    }
+
     /// Whether a record may have a choice among options; false is certain.
     pub fn may_choose(bytes: &[u8]) -> bool {
         names(bytes, b"\"chosen\"")

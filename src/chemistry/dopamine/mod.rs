@@ -14,7 +14,7 @@ mod pathway;
 mod stance;
 mod temper;
 
-pub use calibration::{Bin, Calibration, calibration, calibration_of};
+pub use calibration::{Bin, Calibration, LEAST_STATED, calibration};
 pub use expectation::{Expectation, Prospect, choose, expectations, normal};
 pub use judgement::{Judgement, Unjudged, judge, prediction_error};
 pub use pathway::{Credit, credits, end, pathway, reinforcements};
