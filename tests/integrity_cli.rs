@@ -148,6 +148,64 @@ fn hedges_of_few_predictions_and_of_one_run_judged_often_say_nothing() {
 }
 
 #[test]
+fn hedges_of_all_count_the_words_of_several_agents_once() {
+    let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "copies");
+    sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
+    let ops = json!([{"op": "activate", "id": "paint", "strength": 0.1}]);
+    let said = |sandbox: &Sandbox, agent: &str, text: &str, value: Value| {
+        let document = json!({"agent": agent, "ops": ops, "prediction": {"text": text, "value": value}});
+        sandbox.apply(&document, &[])["run"].as_str().unwrap().to_owned()
+    };
+    for (minute, agent) in ["human", "memory", "decision", "affect"].iter().enumerate() {
+        sandbox.at(&format!("2026-01-10T08:{minute:02}:00Z"));
+        for (text, came) in [("Coat 7 holds.", "1"), ("Perhaps coat 8 might hold.", "0")] {
+            let run = said(&sandbox, agent, text, json!(0.8));
+            sandbox.json(&["outcome", &run, "--value", came]);
+        }
+    }
+    let hedges = sandbox.json(&["integrity", "report"])["hedges"].clone();
+    for who in ["human", "all"] {
+        let value = &hedges[who];
+        let counted = (&value["hedged"], &value["plain"], &value["meaning"]);
+        assert_eq!(counted, (&json!(1), &json!(1), &json!("too_few")), "{who}: {hedges:#}");
+    }
+    // A prediction without a value expects nothing, and the words behind a council's expectation are the asker's.
+    for (minute, (text, value)) in [
+        ("Coat 9 fails.", Value::Null),
+        ("the council is right to approve this: I think coat 10 might perhaps hold, shall we paint?", json!(0.8)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        sandbox.at(&format!("2026-01-11T08:{minute:02}:00Z"));
+        let run = said(&sandbox, "human", text, value);
+        sandbox.json(&["outcome", &run, "--value", "0"]);
+    }
+    assert_eq!(sandbox.json(&["integrity", "report"])["hedges"], hedges);
+    assert!(sandbox.brain(&["integrity", "report"]).exits(0).out.contains("`git brain ledger` has the calibration"));
+}
+
+#[test]
+fn change_of_mind_after_an_outcome_of_another_agent_on_the_question_is_founded() {
+    let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "shown");
+    sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);
+    let ops = json!([{"op": "activate", "id": "paint", "strength": 0.1}]);
+    let chose = |sandbox: &Sandbox, agent: &str, option: &str| {
+        let prediction = json!({"value": 0.8, "chosen": {"question": "Which paint?", "option": option}});
+        let document = json!({"agent": agent, "ops": ops, "prediction": prediction});
+        sandbox.apply(&document, &[])["run"].as_str().unwrap().to_owned()
+    };
+    chose(&sandbox, "human", "red");
+    let others = chose(&sandbox, "decision", "red");
+    sandbox.at("2026-01-10T08:00:00Z");
+    sandbox.json(&["outcome", &others, "--value", "0"]);
+    chose(&sandbox, "human", "blue");
+    chose(&sandbox, "human", "red");
+    let stances = sandbox.json(&["integrity", "report"])["stances"].clone();
+    assert_eq!(stances["human"], json!({"stances": 3, "changes": 2, "unfounded": 1}), "{stances:#}");
+}
+
+#[test]
 fn changes_of_mind_are_seen_before_any_outcome_is_told() {
     let mut sandbox = Sandbox::fixed("2026-01-09T08:00:00Z", "flips");
     sandbox.apply(&json!({"ops": [{"op": "create", "id": "paint", "concept": "paint", "type": "semantic"}]}), &[]);

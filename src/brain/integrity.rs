@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Brain, BrainError};
 use crate::chemistry::dopamine::question_key;
+use crate::cognition::council::is_expectation;
 use crate::council::question::topic;
 use crate::council::record::Council;
 use crate::cycle::choices::{self, Choice};
@@ -253,9 +254,14 @@ impl Brain {
             }
         }
         let tree = store.tree_of(tip)?;
-        let mut entries = ledger::newest(store, tree, limits::LEDGER_ENTRIES)?;
-        entries.retain(|entry| is_meant(entry.agent.as_str()));
-        report.hedges = hedges(&entries);
+        let entries = ledger::newest(store, tree, limits::LEDGER_ENTRIES)?;
+        let mut stated = Vec::new();
+        for entry in entries.iter().filter(|entry| is_meant(entry.agent.as_str())) {
+            if ledger::states_value(store, tree, entry)? {
+                stated.push(entry);
+            }
+        }
+        report.hedges = hedges(stated);
         let mut chosen = choices::newest(store, tree, limits::LEDGER_ENTRIES)?;
         chosen.retain(|choice| is_meant(choice.agent.as_str()));
         report.stances = stances(&chosen, &entries);
@@ -293,41 +299,45 @@ fn counted(text: &str) -> Counts {
 }
 
 /// Whether plain predictions are right more often than hedged ones, by agent and for all. Of a run that was judged several times the newest
-/// outcome counts, and the same words of an agent are one prediction. `entries` are the newest first.
-fn hedges(entries: &[LedgerEntry]) -> BTreeMap<String, HedgeValue> {
+/// outcome counts. The same words of an agent are one prediction, and under `all` those of several agents as well: copies are no further evidence.
+/// `entries` are the newest first, of predictions whose value was stated.
+fn hedges<'e>(entries: impl IntoIterator<Item = &'e LedgerEntry>) -> BTreeMap<String, HedgeValue> {
     let mut judged = BTreeSet::new();
     let mut said: BTreeMap<(&str, String), (Prediction, usize)> = BTreeMap::new();
     for entry in entries {
         let Some(text) = entry.prediction.text.as_ref().filter(|_| judged.insert(&entry.judged)) else { continue };
+        // The words behind a council's expectation are those of whoever asked it.
+        if is_expectation(text) {
+            continue;
+        }
         let is_right = (entry.outcome.value >= TRUE) == (entry.prediction.value >= TRUE);
-        let new = || (Prediction { hedged: counted(text).hedging > 0, right: 0.0 }, 0);
-        let (prediction, runs) = said.entry((entry.agent.as_str(), topic(text))).or_insert_with(new);
-        prediction.right += f64::from(u8::from(is_right));
-        *runs += 1;
+        for who in [entry.agent.as_str(), "all"] {
+            let new = || (Prediction { hedged: counted(text).hedging > 0, right: 0.0 }, 0);
+            let (prediction, runs) = said.entry((who, topic(text))).or_insert_with(new);
+            prediction.right += f64::from(u8::from(is_right));
+            *runs += 1;
+        }
     }
     let mut predictions: BTreeMap<String, Vec<Prediction>> = BTreeMap::new();
-    for ((agent, _), (Prediction { hedged, right }, runs)) in said {
-        for who in [agent, "all"] {
-            let prediction = Prediction { hedged, right: right / runs as f64 };
-            predictions.entry(who.to_owned()).or_default().push(prediction);
-        }
+    for ((who, _), (Prediction { hedged, right }, runs)) in said {
+        predictions.entry(who.to_owned()).or_default().push(Prediction { hedged, right: right / runs as f64 });
     }
     predictions.into_iter().filter_map(|(who, all)| Some((who, hedge_value(&all)?))).collect()
 }
 
-/// Changes of an agent's choice on one question, oldest run first. Evidence is the outcomes of earlier choices on it that were known by then. What
-/// one mind chose and then another, because the agent thinks with another model now, is no change of mind.
+/// Changes of an agent's choice on one question, oldest run first. Evidence is the outcomes of earlier choices on it that were known by then, of
+/// any agent: a run is shown the newest of the ledger. What one mind chose and then another, because the agent thinks with another model now, is no change of mind.
 fn stances(choices: &[Choice], entries: &[LedgerEntry]) -> BTreeMap<String, StanceChanges> {
-    let mut outcomes: BTreeMap<(&str, String), Vec<&LedgerEntry>> = BTreeMap::new();
+    let mut outcomes: BTreeMap<String, Vec<&LedgerEntry>> = BTreeMap::new();
     for entry in entries {
         if let Some(chosen) = &entry.chosen {
-            outcomes.entry((entry.agent.as_str(), question_key(&chosen.question))).or_default().push(entry);
+            outcomes.entry(question_key(&chosen.question)).or_default().push(entry);
         }
     }
     let mut by_mind: BTreeMap<(&str, &str, String), Vec<Stance>> = BTreeMap::new();
     for Choice { run, agent, cognition, chosen } in choices.iter().rev() {
         let (agent, question) = (agent.as_str(), question_key(&chosen.question));
-        let known = outcomes.get(&(agent, question.clone())).into_iter().flatten();
+        let known = outcomes.get(&question).into_iter().flatten();
         let known = known.filter(|entry| entry.run.unix_ms() <= run.unix_ms() && entry.judged != *run);
         let stance =
             Stance { value: topic(&chosen.option), evidence: known.map(|entry| entry.run.to_string()).collect() };

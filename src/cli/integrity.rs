@@ -134,6 +134,10 @@ fn drift(report: &IntegrityReport, signs: Signs) -> String {
         for day in days.iter().skip(days.len().saturating_sub(DAYS)) {
             text += &format!("  {} {:>7} {}\n", day.day, day.counts.replies, columns(&day.metrics));
         }
+        if days.len() > DAYS {
+            let older = plural(days.len() - DAYS, "older day is", "older days are");
+            text += &format!("  {older} not in this table, and `--json` has all\n");
+        }
         if days.len() > 1 {
             text += &plots(days, signs);
         }
@@ -167,6 +171,9 @@ fn drift(report: &IntegrityReport, signs: Signs) -> String {
                 plural(*stances, "stance", "stances")
             );
         }
+    }
+    if !(report.hedges.is_empty() && report.stances.is_empty() && report.agents.is_empty()) {
+        text += "`git brain ledger` has the calibration of predictions.\n";
     }
     text
 }
