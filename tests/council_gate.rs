@@ -44,7 +44,7 @@ fn members_that_read(scripts: &[String], keys: &[String], reads: &[String]) -> S
 }
 
 /// A gated brain whose runs of `scribe` a council of programs decides on, with keys that `a` keeps.
-fn seated(scripts: &[String], keyed: usize) -> World {
+pub fn seated(scripts: &[String], keyed: usize) -> World {
     seated_by(|_| scripts.to_vec(), keyed, |_| Vec::new())
 }
 

@@ -29,6 +29,7 @@ mod council_agent;
 mod council_answers;
 mod council_asks;
 mod council_gate;
+mod council_minds;
 mod council_twice;
 mod crash;
 mod cycle;

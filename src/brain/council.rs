@@ -17,6 +17,8 @@ use crate::review::page::{self, visible};
 use crate::store::CommitId;
 use crate::world::true_command;
 
+pub use crate::council::ids::MemberId;
+pub use crate::council::minds::{AlikeMinds, MindPast};
 pub use crate::council::quorum::Tally;
 pub use crate::council::verdict::{Opinion, Thresholds, Verdict};
 pub use crate::cycle::council::{Earlier, KeptKey};
@@ -43,6 +45,9 @@ pub fn count(document: &str) -> Result<Verdict, BrainError> {
     let collected: Collected =
         serde_json::from_str(document).map_err(|error| BrainError::usage(format!("the council: {error}")))?;
     let Collected { question, members, votes, history, thresholds } = collected;
+    if question.trim().is_empty() {
+        return Err(BrainError::usage("the council: the question is empty"));
+    }
     if let Some((name, value)) = thresholds.out_of_range() {
         return Err(BrainError::usage(format!(
             "the council: the threshold {name} is {value}, and thresholds are 0 to 1"
@@ -156,6 +161,12 @@ pub struct CouncilReport {
     pub words: String,
     /// The votes in words, `2 of 3 members say yes, 1 says no`.
     pub votes: String,
+    /// How often each mind was right in past councils with an outcome; a list has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub minds: Vec<MindPast>,
+    /// The two minds that voted alike and whose past errors agree most: they cost the most effective minds. Absent: no two agree, or it is a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_alike: Option<AlikeMinds>,
     /// Items of evidence that votes cite, in the order of votes; a list has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cited: Vec<CitedItem>,
@@ -207,6 +218,8 @@ impl CouncilReport {
             evidence: record.evidence,
             words,
             votes: record.verdict.votes_in_words(),
+            minds: Vec::new(),
+            most_alike: None,
             cited: Vec::new(),
             superseded_by: None,
             earlier: Vec::new(),
@@ -504,7 +517,7 @@ impl Brain {
         self.add_word(council, word, why, dry_run)
     }
 
-    /// Says how a decision turned out. The newest word counts.
+    /// Says how a decision turned out. The newest word counts, by its time.
     ///
     /// # Errors
     /// There is no such council (2); it has no decision yet, or the person may not speak on it (3).
@@ -553,13 +566,16 @@ impl Brain {
             });
         }
         let why = visible(&self.cycle.shared.secrets.redact(why));
+        let is_outcome = matches!(word, Word::Right | Word::Wrong);
+        // Who speaks after a word that he knows is later, whatever the clock there said.
+        let known = council.newest_outcome().filter(|_| is_outcome).map(|closing| closing.at_ms.saturating_add(1));
         let closing = Closing {
             closing: self.new_persons_run(&["council", &id, word.as_str()])?,
             council: council.record.council.clone(),
             word,
             by,
-            at_ms: world.now_ms(),
-            about: matches!(word, Word::Right | Word::Wrong).then(|| council.decision()),
+            at_ms: world.now_ms().max(known.unwrap_or(i64::MIN)),
+            about: is_outcome.then(|| council.decision()),
             why,
         };
         if closing.encode().len() > limits::REVIEW_BYTES {

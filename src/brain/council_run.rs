@@ -142,6 +142,9 @@ impl Brain {
                 Ok(CouncilReport { carried: Some(done), id, .. }) => {
                     format!("council {id} {} {}", done.verdict.done(), waiting.run)
                 }
+                Ok(report) if report.note.as_deref().is_some_and(|note| note.starts_with(KEYS_ELSEWHERE)) => {
+                    format!("council {}: {}", report.id, report.note.unwrap_or_default())
+                }
                 Ok(report) => {
                     let why = report.verdict.concerns.first().map(|concern| concern.sentence.clone()).or(report.note);
                     format!("council {} leaves {} to people: {}", report.id, waiting.run, why.unwrap_or_default())
@@ -235,6 +238,7 @@ impl Brain {
         let record = &council.record;
         let decision = self.cycle.decision_of(record, settings, rule)?;
         let (mut carried, mut note) = (None, None);
+        let unsigned: Vec<String> = record.without_kept_key().map(ToString::to_string).collect();
         match decision {
             Ok(Decision::Approve | Decision::Reject) if dry_run => {}
             Ok(decision @ (Decision::Approve | Decision::Reject)) => {
@@ -249,6 +253,12 @@ impl Brain {
                 carried = Some(self.decide_run(&request)?);
             }
             Ok(Decision::Abstain) => {}
+            Err(_) if !unsigned.is_empty() => {
+                let (who, run) = (unsigned.join(", "), &waiting.run);
+                note = Some(format!(
+                    "{KEYS_ELSEWHERE} of {who} are not kept on this machine, and they sign no vote by themselves: {run} waits for a machine that keeps them, or for people"
+                ));
+            }
             Err(fault) => note = Some(format!("{} waits for people: {fault}", waiting.run)),
         }
         let mut report = self.council_view(council, dry_run)?;
@@ -270,6 +280,9 @@ impl Brain {
         })
     }
 }
+
+/// How a note begins on members whose votes went unsigned for lack of their keys.
+const KEYS_ELSEWHERE: &str = "the keys that the document names for votes";
 
 /// The lock under which councils are asked about the commit of a run.
 fn lock_of(waiting: &WaitingRun) -> LockName {

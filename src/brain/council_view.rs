@@ -2,6 +2,7 @@
 
 use super::council::{CitedItem, CouncilReport};
 use super::{Brain, BrainError};
+use crate::council::minds::{most_alike, pasts};
 use crate::council::record::{Council, CouncilRecord};
 use crate::council::vote::Decision;
 use crate::cycle::council::{CouncilOutline, Settled};
@@ -55,11 +56,13 @@ impl Brain {
         })
     }
 
-    /// The report of a council, with the memories that its votes cite.
+    /// The report of a council, with the memories that its votes cite, and the past of its minds.
     pub(super) fn council_view(&self, council: Council, dry_run: bool) -> Result<CouncilReport, BrainError> {
         let cited = self.cited_in(&council.record)?;
         let outlines = self.cycle.council_outlines()?;
-        Ok(CouncilReport { cited, ..self.council_line(council, &outlines, dry_run)? })
+        let history: Vec<_> = self.cycle.past_councils()?.iter().filter_map(Council::past).collect();
+        let (minds, most_alike) = (pasts(&council.record, &history), most_alike(&council.record, &history));
+        Ok(CouncilReport { cited, minds, most_alike, ..self.council_line(council, &outlines, dry_run)? })
     }
 
     /// The report of a council as a list has it. `outlines` are those of all councils.

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use super::output::safe_line;
 use super::{Done, Session, args};
-use crate::brain::council::{CitedItem, CouncilReport, CouncilRequest, KeptKey, Opinion, Tally, Verdict, count};
+use crate::brain::council::{
+    AlikeMinds, CitedItem, CouncilReport, CouncilRequest, KeptKey, MemberId, MindPast, Opinion, Tally, Verdict, count,
+};
 use crate::brain::{Brain, BrainError, path_in};
 use crate::limits::DOCUMENT_BYTES;
 use crate::model::json::inline;
+use crate::model::plural;
 
 /// The exit code of a question that a person must decide.
 const ESCALATES: u8 = 1;
@@ -169,7 +172,7 @@ fn word(decision: &impl serde::Serialize) -> String {
 }
 
 fn held(report: &CouncilReport) -> String {
-    let mut text = told(&report.verdict, &report.cited);
+    let mut text = told(&report.verdict, &report.cited) + &past(report);
     text.extend(report.notes.iter().map(|note| format!("note: {}\n", safe_line(note))));
     text.extend(report.earlier.iter().map(|one| format!("note: {}\n", safe_line(&one.sentence()))));
     if report.dry_run {
@@ -219,6 +222,7 @@ fn shown(report: &CouncilReport) -> String {
         );
     }
     text += &told(&report.verdict, &report.cited);
+    text += &past(report);
     text.extend(report.note.iter().map(|note| format!("  {}\n", safe_line(note))));
     for closing in &report.closings {
         let why = if closing.why.is_empty() { String::new() } else { format!(": {}", safe_line(&closing.why)) };
@@ -228,6 +232,28 @@ fn shown(report: &CouncilReport) -> String {
         let id = &report.id;
         text += &format!(
             "  git brain approve {id} answers yes, git brain reject {id} answers no; a person's word is final\n"
+        );
+    }
+    text
+}
+
+/// How often each mind was right, and the two whose errors agree most; nothing where no council had an outcome yet.
+fn past(report: &CouncilReport) -> String {
+    let seats =
+        |members: &[MemberId]| members.iter().map(|member| safe_line(member.as_str())).collect::<Vec<_>>().join("+");
+    let mut text = String::new();
+    if report.minds.iter().any(|mind| mind.judged > 0) {
+        let of = |mind: &MindPast| match mind.judged {
+            0 => format!("{} has no past", seats(&mind.members)),
+            judged => format!("{} right {} of {judged}", seats(&mind.members), mind.right),
+        };
+        text += &format!("  so far   {}\n", report.minds.iter().map(of).collect::<Vec<_>>().join(", "));
+    }
+    if let Some(AlikeMinds { one, other, shared }) = &report.most_alike {
+        let questions = plural(shared.questions as usize, "question", "questions");
+        let (one, other, r) = (seats(one), seats(other), shared.correlation);
+        text += &format!(
+            "  alike    {one} and {other} cost the most minds: their errors correlate by {r:.2} over {questions}\n"
         );
     }
     text

@@ -130,11 +130,14 @@ impl Gate {
     }
 
     /// The reason that its members cannot decide where they are asked: keys of too many lie on another machine. `kept` is the public key that is kept here for a
-    /// member. `None`: they can.
-    pub fn lacks_kept(&self, kept: impl Fn(&MemberId) -> Option<String>) -> Option<String> {
-        let votes = |id: &MemberId| {
-            self.keys.get(id).is_some_and(|key| self.programs.contains(id) || kept(id).as_ref() == Some(key))
-        };
+    /// member, `leave_unsigned` are programs that are known not to sign by themselves. `None`: they can.
+    pub fn lacks_kept(
+        &self,
+        kept: impl Fn(&MemberId) -> Option<String>,
+        leave_unsigned: &BTreeSet<MemberId>,
+    ) -> Option<String> {
+        let signs = |id: &MemberId| self.programs.contains(id) && !leave_unsigned.contains(id);
+        let votes = |id: &MemberId| self.keys.get(id).is_some_and(|key| signs(id) || kept(id).as_ref() == Some(key));
         let missing: Vec<&str> = self.keys.keys().filter(|id| !votes(id)).map(MemberId::as_str).collect();
         (!self.can_decide(votes)).then(|| {
             format!("the keys that the document names for {} are not kept on this machine", missing.join(", "))

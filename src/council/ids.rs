@@ -43,6 +43,24 @@ id! {
     MemberId
 }
 id! {
+    /// A mind, wherever it sits: by its family and its name ([`MindId::of`]), or by the id of a member of which no more is known.
+    MindId
+}
+
+impl MindId {
+    /// The mind of a family and a name, such as `model:opus` or `command:/opt/vote --strict`.
+    pub fn of(family: &Family, name: &str) -> Self {
+        Self(format!("{}\n{name}", family.as_str()))
+    }
+}
+
+impl From<&MemberId> for MindId {
+    fn from(member: &MemberId) -> Self {
+        Self(member.0.clone())
+    }
+}
+
+id! {
     /// A thread of messages: one question, one round of votes.
     ThreadId
 }

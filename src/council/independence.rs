@@ -1,13 +1,13 @@
-//! Independence of members: the correlation of their errors on past questions whose outcome is known.
+//! Independence of minds: the correlation of their errors on past questions whose outcome is known.
 //!
-//! A new member has no past and counts as independent: this measure finds shared errors, and proves no independence. A member whose model
-//! is exchanged needs a new id, or its old errors speak for it.
+//! A past belongs to a mind and not to a seat: a member under another id keeps the errors of its mind, and another mind under an old id has
+//! none. A new mind has no past and counts as independent: this measure finds shared errors, and proves no independence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ids::{MemberId, rounded};
+use super::ids::{MemberId, MindId, rounded};
 use super::rules::{SHRINKAGE, USUAL};
 use super::vote::{Decision, Members};
 
@@ -17,59 +17,111 @@ use super::vote::{Decision, Members};
 pub struct PastQuestion {
     /// The decision that turned out right; `Abstain`: not known, and the question says nothing.
     pub outcome: Decision,
-    /// The decision of each member that voted.
-    pub votes: BTreeMap<MemberId, Decision>,
+    /// The decision of each mind that voted, whatever number of seats it had.
+    pub votes: BTreeMap<MindId, Decision>,
 }
 
 impl PastQuestion {
-    /// Whether a member erred. `None`: it did not vote, abstained, or the outcome is not known.
-    fn has_erred(&self, member: &MemberId) -> Option<bool> {
-        let decision = *self.votes.get(member)?;
+    /// Whether a mind erred. `None`: it did not vote, abstained, or the outcome is not known.
+    pub fn has_erred(&self, mind: &MindId) -> Option<bool> {
+        let decision = *self.votes.get(mind)?;
         let is_known = decision != Decision::Abstain && self.outcome != Decision::Abstain;
         is_known.then_some(decision != self.outcome)
     }
 }
 
-/// Correlations of errors between pairs of members, −1..=1. A pair without one counts as 0, a member with itself as 1.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Correlations(BTreeMap<MemberId, BTreeMap<MemberId, f64>>);
+/// The minds of members. A member that is not listed is a mind of its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Minds(BTreeMap<MemberId, MindId>);
+
+impl Minds {
+    /// The mind of a member.
+    pub fn of(&self, member: &MemberId) -> MindId {
+        self.0.get(member).cloned().unwrap_or_else(|| member.into())
+    }
+}
+
+impl FromIterator<(MemberId, MindId)> for Minds {
+    fn from_iter<I: IntoIterator<Item = (MemberId, MindId)>>(minds: I) -> Self {
+        Self(minds.into_iter().collect())
+    }
+}
+
+/// Errors that two minds have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharedErrors {
+    /// Their correlation, −1..=1.
+    pub correlation: f64,
+    /// Past questions with an outcome on which both voted.
+    pub questions: u32,
+}
+
+/// Correlations of errors between pairs of minds. A pair without a common past has none and counts as 0, a mind with itself as 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Correlations {
+    minds: Minds,
+    pairs: BTreeMap<(MindId, MindId), SharedErrors>,
+}
 
 impl Correlations {
-    /// Measures the correlations of members on past questions.
-    pub fn measure(members: &Members, history: &[PastQuestion]) -> Self {
-        let mut correlations = Self::default();
-        let ids: Vec<&MemberId> = members.iter().map(|member| &member.id).collect();
-        for (place, one) in ids.iter().enumerate() {
-            for other in &ids[place + 1..] {
-                let correlation = shrunk_correlation(&joint_errors(one, other, history));
-                // A pair without a correlation counts as 0.
-                if correlation != 0.0 {
-                    correlations.set(one, other, correlation);
+    /// Measures the correlations of the minds of members on past questions.
+    pub fn measure(members: &Members, minds: &Minds, history: &[PastQuestion]) -> Self {
+        let mut correlations = Self { minds: minds.clone(), pairs: BTreeMap::new() };
+        let all: BTreeSet<MindId> = members.iter().map(|member| minds.of(&member.id)).collect();
+        for one in &all {
+            for other in all.iter().filter(|other| *other > one) {
+                let joint = joint_errors(one, other, history);
+                if joint.questions() > 0 {
+                    correlations.enter(one, other, shrunk_correlation(&joint), joint.questions());
                 }
             }
         }
         correlations
     }
 
-    /// Enters a correlation in both directions. One that is no number counts as 0, others are brought into −1..=1.
+    /// Enters a correlation of one question. One that is no number counts as 0, others are brought into −1..=1.
     pub fn set(&mut self, one: &MemberId, other: &MemberId, correlation: f64) {
         let correlation = if correlation.is_nan() { 0.0 } else { correlation.clamp(-1.0, 1.0) };
-        for (row, column) in [(one, other), (other, one)] {
-            self.0.entry(row.clone()).or_default().insert(column.clone(), correlation);
+        let (one, other) = (self.minds.of(one), self.minds.of(other));
+        self.enter(&one, &other, correlation, 1);
+    }
+
+    fn enter(&mut self, one: &MindId, other: &MindId, correlation: f64, questions: u32) {
+        let pair = (one.min(other).clone(), one.max(other).clone());
+        self.pairs.insert(pair, SharedErrors { correlation, questions });
+    }
+
+    /// The errors that the minds of two members have in common; `None`: they have no common past, or are one mind.
+    pub fn shared(&self, one: &MemberId, other: &MemberId) -> Option<SharedErrors> {
+        let (one, other) = (self.minds.of(one), self.minds.of(other));
+        self.pairs.get(&(one.clone().min(other.clone()), one.max(other))).copied()
+    }
+
+    /// The correlation of the minds of two members.
+    pub fn between(&self, one: &MemberId, other: &MemberId) -> f64 {
+        match self.minds.of(one) == self.minds.of(other) {
+            true => 1.0,
+            false => self.shared(one, other).map_or(0.0, |shared| shared.correlation),
         }
     }
 
-    /// The correlation of two members.
-    pub fn between(&self, one: &MemberId, other: &MemberId) -> f64 {
-        if one == other {
-            return 1.0;
+    /// The correlation of two families by their members: the mean over pairs of a mind of the one and a mind of the other, each pair once and
+    /// weighted by its questions, a negative one as 0. Seats that repeat a mind and minds without a past change nothing.
+    pub fn between_families(&self, one: &[&MemberId], other: &[&MemberId]) -> f64 {
+        let minds = |of: &[&MemberId]| of.iter().map(|member| (self.minds.of(member), (*member).clone())).collect();
+        let (ones, others): (BTreeMap<MindId, MemberId>, BTreeMap<MindId, MemberId>) = (minds(one), minds(other));
+        let (mut sum, mut questions) = (0.0, 0.0);
+        for pair in ones.values().flat_map(|one| others.values().map(move |other| (one, other))) {
+            if let Some(shared) = self.shared(pair.0, pair.1) {
+                sum += f64::from(shared.questions) * shared.correlation.max(0.0);
+                questions += f64::from(shared.questions);
+            }
         }
-        self.0.get(one).and_then(|row| row.get(other)).copied().unwrap_or(0.0)
+        if questions > 0.0 { sum / questions } else { 0.0 }
     }
 }
 
-/// Questions that both members of a pair voted on.
+/// Questions that both minds of a pair voted on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct JointErrors {
     both: u32,
@@ -78,7 +130,13 @@ struct JointErrors {
     neither: u32,
 }
 
-fn joint_errors(one: &MemberId, other: &MemberId, history: &[PastQuestion]) -> JointErrors {
+impl JointErrors {
+    fn questions(&self) -> u32 {
+        self.both + self.first + self.second + self.neither
+    }
+}
+
+fn joint_errors(one: &MindId, other: &MindId, history: &[PastQuestion]) -> JointErrors {
     let mut joint = JointErrors::default();
     for question in history {
         match question.has_erred(one).zip(question.has_erred(other)) {
@@ -162,8 +220,8 @@ mod tests {
 
     #[test]
     fn independence_skips_abstentions_absence_and_unknown_outcomes() {
-        let (a, b) = (MemberId::from("a"), MemberId::from("b"));
-        let question = |outcome, votes: &[(&MemberId, Decision)]| PastQuestion {
+        let (a, b) = (MindId::from("a"), MindId::from("b"));
+        let question = |outcome, votes: &[(&MindId, Decision)]| PastQuestion {
             outcome,
             votes: votes.iter().map(|(member, decision)| ((*member).clone(), *decision)).collect(),
         };
@@ -193,14 +251,46 @@ mod tests {
             let errors = [err(0.5f64.sqrt()), err(0.5f64.sqrt()), err(0.0)];
             let decision = |erred| if erred { Decision::Reject } else { Decision::Approve };
             let votes =
-                members.iter().zip(errors).map(|(member, erred)| (member.id.clone(), decision(erred))).collect();
+                members.iter().zip(errors).map(|(member, erred)| ((&member.id).into(), decision(erred))).collect();
             history.push(PastQuestion { outcome: Decision::Approve, votes });
         }
-        let found = Correlations::measure(&members, &history);
+        let found = Correlations::measure(&members, &Minds::default(), &history);
         let [a, b, c] = ["a", "b", "c"].map(MemberId::from);
         assert!((found.between(&a, &b) - 0.5).abs() < 0.07, "{}", found.between(&a, &b));
         assert!(found.between(&a, &c).abs() < 0.07);
         assert_eq!(found.between(&a, &b), found.between(&b, &a));
         assert_eq!(found.between(&c, &c), 1.0);
+    }
+
+    #[test]
+    fn independence_of_families_counts_each_mind_once_and_leaves_out_minds_without_a_past() {
+        let mind = |name: &str| MindId::from(name);
+        let wrong = |minds: &[&str]| PastQuestion {
+            outcome: Decision::Reject,
+            votes: minds.iter().map(|name| (mind(name), Decision::Approve)).collect(),
+        };
+        let history = vec![wrong(&["old", "other"]); 5];
+        let seats = [("a", "old"), ("a2", "old"), ("a3", "new"), ("b", "other"), ("b2", "other")];
+        let minds: Minds = seats.iter().map(|(seat, name)| (MemberId::from(*seat), mind(name))).collect();
+        let listed = seats.iter().map(|(seat, _)| {
+            let family = if seat.starts_with('a') { "x" } else { "y" };
+            super::super::vote::Member { id: (*seat).into(), family: family.into() }
+        });
+        let members = Members::new(listed.collect()).unwrap();
+        let found = Correlations::measure(&members, &minds, &history);
+        let ids: Vec<MemberId> = seats.iter().map(|(seat, _)| MemberId::from(*seat)).collect();
+        let [a, a2, a3, b, b2] = ids.iter().collect::<Vec<_>>().try_into().unwrap();
+        let one_seat_each = found.between_families(&[a], &[b]);
+        assert_eq!(one_seat_each, 0.333333);
+        assert_eq!(found.between_families(&[a, a2, a3], &[b, b2]), one_seat_each);
+        assert_eq!(found.between_families(&[a3], &[b]), 0.0, "a new mind has no past");
+        assert_eq!((found.between(a, a2), found.between(a2, b2)), (1.0, 0.333333), "a past goes with the mind");
+        // A past of its own counts by its questions: (5 · .333 + 1 · 0) / 6.
+        let mut history = history;
+        history.push(PastQuestion { outcome: Decision::Approve, ..wrong(&["new", "other"]) });
+        let found = Correlations::measure(&members, &minds, &history);
+        let r = found.shared(a, b).unwrap();
+        assert_eq!(r.questions, 5);
+        assert!((found.between_families(&[a, a2, a3], &[b, b2]) - 5.0 * r.correlation / 6.0).abs() < 1e-9);
     }
 }

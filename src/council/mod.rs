@@ -15,7 +15,7 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 6 | `gate`, `words` | all below |
+//! | 6 | `gate`, `minds`, `words` | all below |
 //! | 5 | `document`, `record` | all below |
 //! | 4 | `verdict`, `escalation` | all below |
 //! | 3 | `quorum`, `printed`, `failure`, `diversity`, `seal`, `reflex` | 2, 1 |
@@ -37,6 +37,7 @@ pub mod ids;
 pub mod independence;
 pub mod likeness;
 pub mod message;
+pub mod minds;
 pub mod printed;
 pub mod question;
 pub mod quorum;

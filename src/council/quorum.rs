@@ -138,11 +138,11 @@ fn families_for(decision: Decision, votes: &[Vote]) -> BTreeMap<&Family, Vec<&Me
     members_for
 }
 
-/// The effective number of minds: `(Σ w_i)² / Σ_ij w_i w_j max(0, r_ij)` over members of families for the decision.
+/// The effective number of minds: `n² / Σ_ij r_ij` over the n families for the decision, each of which weighs 1.
 ///
-/// A family weighs 1, split among its members for the decision. `r_ij` is the correlation of errors: 1 of a member with itself and with
-/// members of its family, as copies count as one mind; between families the measured one, and 0 where nothing is known. A negative one counts
-/// as 0, so that nobody weighs more than a mind.
+/// `r_ij` is the correlation of errors: 1 of a family with itself, as copies count as one mind; between families the measured one of their
+/// minds for the decision ([`Correlations::between_families`]), and 0 where nothing is known. A negative one counts as 0, so that nobody
+/// weighs more than a mind.
 ///
 /// Source: the effective sample size of Kish's design effect (Survey Sampling, 1965): the variance of a weighted mean of correlated values,
 /// against that of independent ones. With equal weights and one r it is `n / (1 + (n − 1)·r)`.
@@ -150,14 +150,10 @@ fn families_for(decision: Decision, votes: &[Vote]) -> BTreeMap<&Family, Vec<&Me
 /// A weakness: with equal r the rule allows `r ≤ (n − 2) / (2·(n − 1))`. Two families pass only where no positive r was measured, not even by
 /// chance; three pass up to .25; above .5 no number of families does.
 fn effective_minds(families_for: &BTreeMap<&Family, Vec<&MemberId>>, correlations: &Correlations) -> f64 {
-    let minds = || families_for.iter().flat_map(|(family, members)| members.iter().map(move |m| (*family, *m)));
-    let weight = |family: &Family| 1.0 / families_for[family].len() as f64;
     let mut variance = 0.0;
-    for (family, member) in minds() {
-        for (other_family, other) in minds() {
-            let is_copy = family == other_family;
-            let correlation = if is_copy { 1.0 } else { correlations.between(member, other).max(0.0) };
-            variance += weight(family) * weight(other_family) * correlation;
+    for (family, members) in families_for {
+        for (other_family, others) in families_for {
+            variance += if family == other_family { 1.0 } else { correlations.between_families(members, others) };
         }
     }
     let total = families_for.len() as f64;

@@ -2,12 +2,14 @@
 //!
 //! `councils/<yyyy>/<mm>/<dd>/<council>/council.json` is the council, `<closing>.json` beside it each approval, rejection or outcome.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::digest::{canonical, sha256_hex};
 use super::escalation::{Escalation, Ruling, State, escalation_id};
-use super::ids::{Family, MemberId, ThreadId};
-use super::independence::PastQuestion;
+use super::ids::{Family, MemberId, MindId, ThreadId};
+use super::independence::{Minds, PastQuestion};
 use super::message::AgentMessage;
 use super::seal::{Opening, Seal};
 use super::verdict::Verdict;
@@ -18,6 +20,11 @@ use crate::model::json::{self, JsonError};
 
 /// The folder of councils in the tree of decisions.
 pub const COUNCILS: &str = "councils/";
+
+/// The reason that a vote is refused whose member does not sign by itself, on a machine that lacks its key.
+pub fn key_elsewhere(member: &MemberId) -> String {
+    format!("the message of {member} is unsigned: the key that the document names for it is not kept on this machine")
+}
 
 /// The file of the council itself.
 const COUNCIL: &str = "council.json";
@@ -36,6 +43,13 @@ pub struct SeatRecord {
     pub mind: String,
     /// Its public ed25519 key, 64 hexadecimal digits.
     pub key: String,
+}
+
+impl SeatRecord {
+    /// The mind in the seat, by which its past is known under any id.
+    pub fn mind_id(&self) -> MindId {
+        MindId::of(&self.family, &self.mind)
+    }
 }
 
 /// A vote that counted: opened, under its seal, signed.
@@ -209,6 +223,30 @@ impl CouncilRecord {
             |member: &MemberId| self.members.iter().any(|seat| seat.id == *member && seat.mind.starts_with("model:"));
         let votes = self.votes.iter().map(|cast| &cast.opening.vote).filter(|vote| is_model(&vote.member));
         votes.map(|vote| vote.reasoning.as_str()).collect()
+    }
+
+    /// The minds of its members.
+    pub fn minds(&self) -> Minds {
+        self.members.iter().map(|seat| (seat.id.clone(), seat.mind_id())).collect()
+    }
+
+    /// The vote of each mind: of one with several seats what more than half of its votes say, else an abstention.
+    pub fn votes_of_minds(&self) -> BTreeMap<MindId, Decision> {
+        let (minds, mut cast) = (self.minds(), BTreeMap::<MindId, Vec<Decision>>::new());
+        for vote in self.votes.iter().map(|cast| &cast.opening.vote) {
+            cast.entry(minds.of(&vote.member)).or_default().push(vote.decision);
+        }
+        let of_all = |votes: Vec<Decision>| {
+            let is_most = |decision: &Decision| 2 * votes.iter().filter(|vote| *vote == decision).count() > votes.len();
+            [Decision::Approve, Decision::Reject].into_iter().find(is_most).unwrap_or(Decision::Abstain)
+        };
+        cast.into_iter().map(|(mind, votes)| (mind, of_all(votes))).collect()
+    }
+
+    /// Members whose votes were refused because their keys lie on another machine than the one that asked.
+    pub fn without_kept_key(&self) -> impl Iterator<Item = &MemberId> {
+        let refused = self.verdict.refused.iter();
+        refused.filter(|refused| refused.reason == key_elsewhere(&refused.member)).map(|refused| &refused.member)
     }
 
     /// The escalation, pending; `None`: the council decided.
@@ -388,10 +426,15 @@ impl Council {
         }
     }
 
+    /// The newest word on the outcome by its time, and of one time by its id: on every machine the same, whichever synced first.
+    pub fn newest_outcome(&self) -> Option<&Closing> {
+        let words = self.closings.iter().filter(|closing| matches!(closing.word, Word::Right | Word::Wrong));
+        words.max_by_key(|closing| (closing.at_ms, &closing.closing))
+    }
+
     /// The decision that would have been right, by the newest word on the outcome.
     fn was_right(&self) -> Option<Decision> {
-        let word = self.closings.iter().rev().find(|closing| matches!(closing.word, Word::Right | Word::Wrong));
-        let Some(word) = word else {
+        let Some(word) = self.newest_outcome() else {
             return match (self.record.verdict.decision, self.told.filter(|_| !self.record.verdict.escalates())?) {
                 (Decision::Approve, true) | (Decision::Reject, false) => Some(Decision::Approve),
                 (Decision::Reject, true) | (Decision::Approve, false) => Some(Decision::Reject),
@@ -413,9 +456,7 @@ impl Council {
 
     /// The past question that it became; `None`: its outcome is not known.
     pub fn past(&self) -> Option<PastQuestion> {
-        let outcome = self.was_right()?;
-        let votes = self.record.votes.iter().map(|cast| &cast.opening.vote);
-        Some(PastQuestion { outcome, votes: votes.map(|vote| (vote.member.clone(), vote.decision)).collect() })
+        Some(PastQuestion { outcome: self.was_right()?, votes: self.record.votes_of_minds() })
     }
 }
 

@@ -156,6 +156,36 @@ fn record_of_an_escalation_is_closed_by_the_first_ruling() {
 }
 
 #[test]
+fn outcome_that_counts_is_the_newest_by_its_time_and_not_the_one_that_came_last() {
+    let said = |word, second| Closing { about: Some(Decision::Approve), ..closing(word, second) };
+    let (wrong, right) = (said(Word::Wrong, 38), said(Word::Right, 41));
+    for closings in [vec![right.clone(), wrong.clone()], vec![wrong.clone(), right.clone()]] {
+        let council = Council { record: record("AAR"), closings, told: None };
+        assert_eq!(council.is_right(), Some(true));
+    }
+    // Of one time the greater id counts, on every machine the same.
+    let twin = Closing { at_ms: right.at_ms, ..wrong };
+    let council = Council { record: record("AAR"), closings: vec![right, twin], told: None };
+    assert_eq!(council.is_right(), Some(true));
+}
+
+#[test]
+fn vote_of_a_mind_with_several_seats_is_that_of_most_of_them() {
+    let of_two_minds = |decisions: &str| {
+        let mut record = record(decisions);
+        for (seat, mind) in record.members.iter_mut().zip(["model:one", "model:one", "model:two"]) {
+            (seat.family, seat.mind) = ("x".into(), mind.to_owned());
+        }
+        let votes = record.votes_of_minds();
+        ["model:one", "model:two"].map(|mind| votes.get(&MindId::of(&"x".into(), mind)).copied())
+    };
+    let [approve, reject, abstain] = [Decision::Approve, Decision::Reject, Decision::Abstain].map(Some);
+    assert_eq!(of_two_minds("AAR"), [approve, reject]);
+    assert_eq!(of_two_minds("ARR"), [abstain, reject], "half is not most");
+    assert_eq!(of_two_minds("A.."), [approve, None]);
+}
+
+#[test]
 fn outcome_stays_about_the_decision_that_it_was_told_of() {
     let right = Closing { about: Some(Decision::Approve), ..closing(Word::Right, 3) };
     let mut council = Council { record: record("AR-"), closings: vec![closing(Word::Approve, 2), right], told: None };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::diversity::diversity;
 use super::failure::{SharedFailure, shared_failures};
 use super::ids::{Family, MemberId, rounded};
-use super::independence::{Correlations, PastQuestion};
+use super::independence::{Correlations, Minds, PastQuestion};
 use super::printed::Printed;
 use super::quorum::{Quorum, Tally};
 use super::rules::MINDS;
@@ -166,11 +166,7 @@ impl Verdict {
     }
 }
 
-/// Decides a question.
-///
-/// Votes are admitted one by one; of a refused vote the reason is kept, and its member is absent unless another vote of it was admitted. Past
-/// questions serve the correlation of errors alone; without any, families count as independent. The result depends on the order of votes
-/// only where a member votes twice: its first vote stands.
+/// Decides a question, each member being a mind of its own: by [`decide_by_minds`].
 pub fn decide(
     question: &str,
     members: &Members,
@@ -178,8 +174,24 @@ pub fn decide(
     history: &[PastQuestion],
     thresholds: &Thresholds,
 ) -> Verdict {
+    let correlations = Correlations::measure(members, &Minds::default(), history);
+    decide_by_minds(question, members, votes, &correlations, thresholds)
+}
+
+/// Decides a question.
+///
+/// Votes are admitted one by one; of a refused vote the reason is kept, and its member is absent unless another vote of it was admitted. Past
+/// questions serve the correlation of errors alone; without any, families count as independent. The result depends on the order of votes
+/// only where a member votes twice: its first vote stands.
+pub fn decide_by_minds(
+    question: &str,
+    members: &Members,
+    votes: &[Vote],
+    correlations: &Correlations,
+    thresholds: &Thresholds,
+) -> Verdict {
     let (votes, refused) = admit(members, votes);
-    let quorum = Quorum::count(members, &votes, &Correlations::measure(members, history));
+    let quorum = Quorum::count(members, &votes, correlations);
     settle(question, members, &votes, (refused, quorum), thresholds)
 }
 

@@ -17,6 +17,7 @@
 #[path = "../statistics.rs"]
 mod statistics;
 
+use git_brain::council::ids::MindId;
 use git_brain::council::independence::PastQuestion;
 use git_brain::council::verdict::{Thresholds, decide};
 use git_brain::council::vote::{Decision, Member, Members, Vote};
@@ -184,7 +185,7 @@ fn live(panel: &Panel, seed: u64) -> Life {
         votes.iter().zip(&mut hits).for_each(|(vote, hits)| *hits += usize::from(vote.decision == right));
         past.push(PastQuestion {
             outcome: right,
-            votes: votes.into_iter().map(|vote| (vote.member, vote.decision)).collect(),
+            votes: votes.into_iter().map(|vote| ((&vote.member).into(), vote.decision)).collect(),
         });
     }
     let best = (0..hits.len()).rev().max_by_key(|place| hits[*place]).unwrap_or_default();
@@ -239,7 +240,9 @@ fn correlation(members: &Members, past: &[PastQuestion]) -> f64 {
     let errors: Vec<Vec<f64>> = members
         .iter()
         .map(|member| {
-            past.iter().map(|question| f64::from(u8::from(question.votes[&member.id] != question.outcome))).collect()
+            past.iter()
+                .map(|question| f64::from(u8::from(question.votes[&MindId::from(&member.id)] != question.outcome)))
+                .collect()
         })
         .collect();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;

@@ -140,7 +140,7 @@ fn verdict_lists_refused_votes_and_their_members_as_absent() {
 fn shared_errors(members: &Members) -> Vec<PastQuestion> {
     let question = |place: usize| PastQuestion {
         outcome: Decision::Approve,
-        votes: members.iter().map(|m| (m.id.clone(), [Decision::Approve, Decision::Reject][place % 2])).collect(),
+        votes: members.iter().map(|m| ((&m.id).into(), [Decision::Approve, Decision::Reject][place % 2])).collect(),
     };
     (0..90).map(question).collect()
 }

@@ -10,7 +10,8 @@ use super::Material;
 use crate::cognition::exchange::{Form, Message, Reply as ModelReply, Usage, Voice};
 use crate::council::document::{Mind, Seated};
 use crate::council::ids::{MemberId, ThreadId};
-use crate::council::message::{AgentMessage, CHAIR, MessageFault};
+use crate::council::message::{AgentMessage, CHAIR};
+use crate::council::record::key_elsewhere;
 use crate::council::reflex;
 use crate::council::roles::prompt;
 use crate::council::vote::{Members, Reply};
@@ -194,7 +195,7 @@ impl Cycle {
         let said = value.to_string();
         let reply = reply_of(value, seat, "its output is no vote");
         if seat.key.is_some() && !is_kept {
-            return Err(MessageFault::Unsigned(seat.member.id.clone()).to_string());
+            return Err(key_elsewhere(&seat.member.id));
         }
         let reply = reply.map_err(|why| format!("{why}; {}", beginning(&said)))?;
         Ok(Said::Plain(self.clean_reply(reply)))

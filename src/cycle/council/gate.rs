@@ -141,7 +141,10 @@ impl Cycle {
             match asked {
                 Asked::Elsewhere => {}
                 Asked::TooFew | Asked::Nobody => {
-                    before.tried_ms = before.tried_ms.max(Some(council.record.at_ms));
+                    // A machine without the keys says nothing of those who vote elsewhere.
+                    if asked == Asked::TooFew || council.record.without_kept_key().next().is_none() {
+                        before.tried_ms = before.tried_ms.max(Some(council.record.at_ms));
+                    }
                     tries += usize::from(asked == Asked::TooFew);
                     before.is_spent = tries >= limits::COUNCIL_TRIES;
                 }
@@ -184,14 +187,18 @@ impl Cycle {
         Ok(why)
     }
 
-    /// The reason that members of a gate cannot decide when they are asked on this machine; `None`: they can.
+    /// The reason that members of a gate cannot decide when they are asked on this machine; `None`: they can. That a program leaves its vote
+    /// unsigned is known once a council has said so.
     ///
     /// # Errors
     /// The document cannot be read; no key can be made.
     pub fn lacks_kept_keys(&self, gate: &Gate, path: &str) -> Result<Option<String>, CycleError> {
         let kept: BTreeMap<String, String> =
             self.kept_keys(Some(path))?.into_iter().map(|key| (key.member, key.kept)).collect();
-        Ok(gate.lacks_kept(|id| kept.get(id.as_str()).cloned()))
+        let outlines = self.council_outlines()?;
+        let by_it = outlines.iter().filter(|outline| outline.document == gate.source());
+        let unsigned = by_it.flat_map(|outline| &outline.without_kept_key).cloned().collect();
+        Ok(gate.lacks_kept(|id| kept.get(id.as_str()).cloned(), &unsigned))
     }
 
     /// What a council has decided on the run that it is about, by the council that those settings name for a rule.

@@ -26,13 +26,14 @@ use super::{Cycle, CycleError, ledger};
 use crate::activation::recall::Filters;
 use crate::cognition::council::is_expectation;
 use crate::council::document::{CouncilDocument, Mind, Seated};
-use crate::council::ids::{MemberId, ThreadId};
+use crate::council::ids::{MemberId, MindId, ThreadId};
+use crate::council::independence::{Correlations, Minds};
 use crate::council::message::{AgentMessage, CHAIR, Inbox, MessageType, Verifier};
-use crate::council::record::{CastVote, Council, CouncilRecord, SeatRecord};
+use crate::council::record::{CastVote, Council, CouncilRecord, SeatRecord, key_elsewhere};
 use crate::council::reflex::{PastOutcome, Shown};
 use crate::council::roles::context_slices;
 use crate::council::seal::{Deadlines, Nonce, Opening, Round, Seal};
-use crate::council::verdict::decide;
+use crate::council::verdict::decide_by_minds;
 use crate::council::vote::{Decision, Members, Refused, Reply};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -282,7 +283,11 @@ impl Cycle {
         let is_told = |absent: &Refused| refused.iter().any(|one| one.member == absent.member);
         let silent: Vec<Refused> = opened.absent.into_iter().filter(|absent| !is_told(absent)).collect();
         refused.extend(silent);
-        let mut verdict = decide(convened.question, &members, &opened.votes, &history, &document.thresholds);
+        let mind = |seat: &Seated| (seat.member.id.clone(), MindId::of(&seat.member.family, &seat.mind.name()));
+        let minds: Minds = seats.iter().map(mind).collect();
+        let correlations = Correlations::measure(&members, &minds, &history);
+        let mut verdict =
+            decide_by_minds(convened.question, &members, &opened.votes, &correlations, &document.thresholds);
         verdict.refused.extend(refused);
         let has_counted = |one: &CastVote| opened.votes.contains(&one.opening.vote);
         let record = CouncilRecord {
@@ -425,7 +430,7 @@ impl Desk<'_> {
                     ..AgentMessage::default()
                 };
                 let Some(key) = self.keys.own.get(&member.id) else {
-                    return Ok(Err("the document names a key for it that is not kept on this machine".to_owned()));
+                    return Ok(Err(key_elsewhere(&member.id)));
                 };
                 message.signature = key.sign(&message.canonical_bytes());
                 if let Err(fault) = self.inbox.take(&message, now_ms, self.keys) {

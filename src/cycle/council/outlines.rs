@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::council::ids::MemberId;
 use crate::council::question::topic;
 use crate::council::record::{COUNCILS, Council, CouncilRecord};
 use crate::cycle::{Cycle, CycleError};
@@ -31,6 +32,10 @@ pub struct CouncilOutline {
     pub escalates: bool,
     /// The topic of its question.
     pub topic: String,
+    /// The document of members that was asked.
+    pub document: String,
+    /// Members whose votes were refused because their keys lie elsewhere.
+    pub without_kept_key: Vec<MemberId>,
 }
 
 impl Cycle {
@@ -56,10 +61,12 @@ impl Cycle {
                     Ok(record) => CouncilOutline {
                         blob,
                         is_bound: record.may_decide(),
+                        without_kept_key: record.without_kept_key().cloned().collect(),
                         topic: if record.run.is_some() { String::new() } else { topic(&record.question) },
                         id: record.id,
                         run: record.run,
                         commit: record.commit,
+                        document: record.document,
                         escalates: record.verdict.escalates(),
                         council: record.council,
                     },

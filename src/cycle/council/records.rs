@@ -160,7 +160,10 @@ impl Cycle {
     }
 
     /// The newest councils, from which errors are compared.
-    pub(super) fn past_councils(&self) -> Result<Vec<Council>, CycleError> {
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub fn past_councils(&self) -> Result<Vec<Council>, CycleError> {
         let mut councils = self.councils()?;
         let newest = councils.len().saturating_sub(limits::COUNCIL_HISTORY);
         let mut councils = councils.split_off(newest);
