@@ -156,7 +156,7 @@ fn hedges_of_all_count_the_words_of_several_agents_once() {
         let document = json!({"agent": agent, "ops": ops, "prediction": {"text": text, "value": value}});
         sandbox.apply(&document, &[])["run"].as_str().unwrap().to_owned()
     };
-    for (minute, agent) in ["human", "memory", "decision", "affect"].iter().enumerate() {
+    for (minute, agent) in ["human", "memory", "decision"].iter().enumerate() {
         sandbox.at(&format!("2026-01-10T08:{minute:02}:00Z"));
         for (text, came) in [("Coat 7 holds.", "1"), ("Perhaps coat 8 might hold.", "0")] {
             let run = said(&sandbox, agent, text, json!(0.8));

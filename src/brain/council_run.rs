@@ -238,7 +238,8 @@ impl Brain {
         let record = &council.record;
         let decision = self.cycle.decision_of(record, settings, rule)?;
         let (mut carried, mut note) = (None, None);
-        let unsigned: Vec<String> = record.without_kept_key().map(ToString::to_string).collect();
+        let mut unsigned: Vec<String> = record.without_kept_key().map(ToString::to_string).collect();
+        unsigned.sort();
         match decision {
             Ok(Decision::Approve | Decision::Reject) if dry_run => {}
             Ok(decision @ (Decision::Approve | Decision::Reject)) => {
