@@ -440,7 +440,7 @@ fn a_dry_run_says_what_lands_and_what_was_kept_out_before_is_said_again() {
 }
 
 #[test]
-fn a_revert_names_the_way_back_of_what_a_night_removed() {
+fn a_revert_of_an_archiving_brings_back_what_a_night_removed() {
     let world = World::new();
     world.brain("a", &["feed", "The museum opens at ten."]);
     let old = world.json("a", &["recall", "museum"])["results"][0]["id"].as_str().unwrap().to_owned();
@@ -448,7 +448,6 @@ fn a_revert_names_the_way_back_of_what_a_night_removed() {
         world.apply("a", json!([{"op": "archive", "id": old, "reason": "closed"}]))["run"].as_str().unwrap().to_owned();
     world.brain("a", &["sleep"]);
     let said = world.brain("a", &["revert", &run]);
-    assert!(said.contains(&format!("`git brain restore {old}` brings it back")), "{said}");
-    world.brain("a", &["restore", &old]);
+    assert!(said.contains(&format!("{old}, which {run} archived or replaced, is brought back by")), "{said}");
     assert!(world.brain("a", &["recall", "museum"]).contains("opens at ten"));
 }

@@ -127,7 +127,9 @@ impl Brain {
         for id in archived.chain(self.cycle.archivals_of(&chosen, tree)?.removed) {
             if self.is_missed(&id, &chosen)? {
                 let by = self.restore(id.as_str(), false)?.run;
-                notes.push(format!("{id}, which {run} replaced, is brought back by {by}: {run} is taken back"));
+                notes.push(format!(
+                    "{id}, which {run} archived or replaced, is brought back by {by}: {run} is taken back"
+                ));
             }
         }
         Ok(notes)
