@@ -98,6 +98,14 @@ class Team:
         family = self.statements[at].family
         return not any(event.kind == "archive" and self.statements[event.what].family == family for event in standing(self.events))
 
+    def is_known(self, name, at):
+        """Whether a machine knows all that was said and done in a family."""
+        family = [number for number, said in enumerate(self.statements) if said.family == self.statements[at].family]
+        runs = {self.statements[number].run for number in family}
+        about = lambda event: event.what in family if event.kind != "revert" else runs & set(event.what)
+        events = [number for number, event in enumerate(self.events) if event.kind == "revert" or about(event)]
+        return all(("said", number) in self.known[name] for number in family) and all(("did", number) in self.known[name] for number in events)
+
     def exchange(self, name):
         self.machines[name].must("sync")
         self.gate |= self.known[name]
@@ -145,7 +153,8 @@ class Team:
             line += f" {how} {statement.neuron}"
         elif kind == "archive":
             of = [at for at in here if told(seen, self.statements, self.statements[at].family) == self.statements[at].neuron]
-            of = [at for at in of if self.statements[at].neuron in brain.neurons() and self.is_open(at)]
+            # Who archives something knows all that was said in its place.
+            of = [at for at in of if self.statements[at].neuron in brain.neurons() and self.is_open(at) and self.is_known(name, at)]
             if not of:
                 return False
             at = dice.choice(of)

@@ -23,6 +23,9 @@ use crate::store::CommitId;
 /// Memories of a run that are looked after, and answers of recall that are looked at for each.
 const LOOKED_AT: usize = 16;
 
+/// Decisions that are looked through for who let a memory in.
+const DECISIONS: usize = 100;
+
 /// Words of a memory that recall is asked by.
 const WORDS: usize = 24;
 
@@ -210,12 +213,19 @@ impl Brain {
         Ok(notes)
     }
 
-    /// Whether a person approved what made a memory, as it is.
+    /// Whether a person approved what made a memory, among the newest decisions.
     pub(super) fn is_approved(&self, memory: &Neuron) -> Result<bool, BrainError> {
-        let Some(record) = self.brought(memory)? else { return Ok(false) };
-        let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
-        for review in self.cycle.reviews_of(&about.unwrap_or(record.run))? {
-            if review.verdict != Verdict::Reject && self.cycle.holds_for_its_run(&review)? {
+        let Some(stimulus) = &memory.stimulus else { return Ok(false) };
+        let store = &self.cycle.store;
+        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        for review in self.cycle.newest_reviews(DECISIONS)? {
+            if review.verdict == Verdict::Reject {
+                continue;
+            }
+            let landed = network.record(review.lands.as_ref().unwrap_or(&review.run))?;
+            if landed.is_some_and(|landed| landed.stimuli.contains(stimulus))
+                && self.cycle.holds_for_its_run(&review)?
+            {
                 return Ok(true);
             }
         }
