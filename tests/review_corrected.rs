@@ -7,7 +7,7 @@ use crate::review_seventh::{sync, two};
 
 const RULE: &str = "[origins]\nwebhook = \"trusted\"\n\n[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"mail\"\nagents = [\"perception\"]\norigins = [\"webhook\"]\n";
 
-/// What is said of the release, by place.
+/// The statement about the release, by place.
 fn text(place: &str) -> String {
     format!("The Birch release happens beside the harbour of {place}.")
 }

@@ -7,7 +7,6 @@ Of all that was said in place of a memory the latest stands that landed and was 
 statement somebody archived nothing else is done until that is taken back: what comes back then goes by what was archived first.
 """
 
-import argparse
 import sys
 import time
 
@@ -197,35 +196,5 @@ class Team:
                 raise lab.Fault(str(said))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--teams", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=14)
-    parser.add_argument("--seed", type=int, help="the first team's")
-    parser.add_argument("--seconds", type=int, default=0, help="no new team after so many; 0: all")
-    arguments = parser.parse_args()
-    first, began, failures, teams, steps = lab.seed_of(arguments), time.monotonic(), [], 0, 0
-    for seed in range(first, first + arguments.teams):
-        if arguments.seconds and time.monotonic() - began > arguments.seconds:
-            break
-        dice, team = lab.dice(seed, "corrects"), None
-        with lab.scratch("corrects") as folder:
-            try:
-                team, done = Team(folder, PEOPLE[:dice.choice((1, 2, 2, 3))]), 0
-                for _ in range(6 * arguments.steps):
-                    done += team.step(dice)
-                    if done == arguments.steps:
-                        break
-                team.judge()
-            except lab.Fault as fault:
-                said = "\n  ".join(team.lines if team else [])
-                failures.append(f"seed {seed}: {fault}\n  {said}")
-            steps += len(team.lines) if team else 0
-        teams += 1
-    if not steps:
-        failures.append("nothing was done")
-    return lab.report("21 corrects", {"teams": teams, "seeds": f"{first}..{first + max(teams, 1) - 1}", "steps": steps}, failures)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(lab.random_days(__doc__, 21, "corrects", 14, lambda folder, dice: Team(folder, PEOPLE[:dice.choice((1, 2, 2, 3))])))

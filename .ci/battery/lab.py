@@ -3,6 +3,7 @@
 Shares no code with the program under test: what a brain holds is read with `git archive` and `git log`.
 """
 
+import argparse
 import contextlib
 import datetime
 import io
@@ -215,6 +216,38 @@ def weight(neurons, source, target, kind="feeds_into"):
         if (connection["target"], connection["type"]) == (target, kind):
             return connection["weight"]
     return None
+
+
+def random_days(doc, row, name, steps, begin):
+    """Teams by seed: `begin(folder, dice)` gives one with `step(dice)`, `judge()` and `lines`. The exit code."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--teams", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--seed", type=int, help="the first team's")
+    parser.add_argument("--seconds", type=int, default=0, help="no new team after so many; 0: all")
+    arguments = parser.parse_args()
+    first, began, failures, teams, taken = seed_of(arguments), time.monotonic(), [], 0, 0
+    for seed in range(first, first + arguments.teams):
+        if arguments.seconds and time.monotonic() - began > arguments.seconds:
+            break
+        rolls, team = dice(seed, name), None
+        with scratch(name) as folder:
+            try:
+                team, done = begin(folder, rolls), 0
+                # What cannot be done at a moment is drawn again.
+                for _ in range(6 * arguments.steps):
+                    done += team.step(rolls)
+                    if done == arguments.steps:
+                        break
+                team.judge()
+            except Fault as fault:
+                said = "\n  ".join(team.lines if team else [])
+                failures.append(f"seed {seed}: {fault}\n  {said}")
+            taken += len(team.lines) if team else 0
+        teams += 1
+    if not taken:
+        failures.append("nothing was done")
+    return report(f"{row} {name}", {"teams": teams, "seeds": f"{first}..{first + max(teams, 1) - 1}", "steps": taken}, failures)
 
 
 def report(row, figures, failures):

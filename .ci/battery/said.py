@@ -7,10 +7,8 @@ Words stand while one of those that said them does. A person who archives them e
 somebody who knows of it restores them.
 """
 
-import argparse
 import json
 import sys
-import time
 
 import lab
 
@@ -79,12 +77,12 @@ class Team:
         self.gate |= self.known[name]
         self.known[name] |= self.gate
 
-    def step(self, dice, nights):
+    def step(self, dice):
         """One thing that somebody does, if it can be done there."""
         name = dice.choice(sorted(self.machines))
         brain, seen = self.machines[name], self.seen(name)
         stands = standing(seen)
-        kinds = ["approve", "revert", "revert", "sync", "say"] + (["sleep"] if nights else ["archive", "restore"])
+        kinds = ["approve", "revert", "revert", "sync", "say"] + (["sleep"] if self.nights else ["archive", "restore"])
         kind = dice.choice(kinds)
         if kind == "sync":
             self.exchange(name)
@@ -150,36 +148,11 @@ class Team:
                 raise lab.Fault(str(said))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--teams", type=int, default=20)
-    parser.add_argument("--steps", type=int, default=12)
-    parser.add_argument("--seed", type=int, help="the first team's")
-    parser.add_argument("--seconds", type=int, default=0, help="no new team after so many; 0: all")
-    arguments = parser.parse_args()
-    first, began, failures, teams, steps = lab.seed_of(arguments), time.monotonic(), [], 0, 0
-    for seed in range(first, first + arguments.teams):
-        if arguments.seconds and time.monotonic() - began > arguments.seconds:
-            break
-        dice, team = lab.dice(seed, "said"), None
-        with lab.scratch("said") as folder:
-            try:
-                team = Team(folder, PEOPLE[:dice.choice((1, 2, 2, 3))], dice.randint(1, 3))
-                nights, done = dice.random() < 0.4, 0
-                for _ in range(4 * arguments.steps):
-                    done += team.step(dice, nights)
-                    if done == arguments.steps:
-                        break
-                team.judge()
-            except lab.Fault as fault:
-                said = "\n  ".join(team.lines if team else [])
-                failures.append(f"seed {seed}: {fault}\n  {said}")
-            steps += len(team.lines) if team else 0
-        teams += 1
-    if not steps:
-        failures.append("nothing was done")
-    return lab.report("20 said", {"teams": teams, "seeds": f"{first}..{first + max(teams, 1) - 1}", "steps": steps}, failures)
+def begin(folder, dice):
+    team = Team(folder, PEOPLE[:dice.choice((1, 2, 2, 3))], dice.randint(1, 3))
+    team.nights = dice.random() < 0.4
+    return team
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(lab.random_days(__doc__, 20, "said", 12, begin))

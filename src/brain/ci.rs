@@ -14,7 +14,7 @@ use crate::cycle::reviewing::{Verified, WaitingRun};
 use crate::cycle::sync::Outlet;
 use crate::forge::{self, Check, Forge, Kind, Written};
 use crate::model::ids::RunId;
-use crate::review::Verdict;
+use crate::review::{ReviewRecord, Verdict};
 use crate::store::CommitId;
 
 /// Work for the bot.
@@ -324,20 +324,21 @@ impl Brain {
         Ok(run)
     }
 
-    /// A decision of the brain's own reviews that was not carried out yet.
-    fn decided_here(&self, waiting: &WaitingRun) -> Result<Option<Found>, BrainError> {
+    /// The newest decision on the commit of a run that waits, if it counts: it was not carried out yet.
+    pub(super) fn decision_on_waiting(&self, waiting: &WaitingRun) -> Result<Option<ReviewRecord>, BrainError> {
         let newest = self.cycle.reviews_of(&waiting.run)?.into_iter().next_back();
-        let settings = self.cycle.review_of_main()?;
         let Some(newest) = newest.filter(|review| review.commit == waiting.commit.id.to_string()) else {
             return Ok(None);
         };
+        let settings = self.cycle.review_of_main()?;
         let counts = self.cycle.counts(&newest, &settings, self.cycle.rule_of(waiting)?.as_deref())?;
-        Ok(Some(newest).filter(|review| counts && review.verdict != Verdict::Amend).map(|review| Found {
-            verdict: review.verdict,
-            by: None,
-            why: review.why,
-            via: review.via,
-        }))
+        Ok(Some(newest).filter(|_| counts))
+    }
+
+    /// A decision of the brain's own reviews that was not carried out yet; of an amendment only its own machine has all.
+    fn decided_here(&self, waiting: &WaitingRun) -> Result<Option<Found>, BrainError> {
+        let decision = self.decision_on_waiting(waiting)?.filter(|review| review.verdict != Verdict::Amend);
+        Ok(decision.map(|review| Found { verdict: review.verdict, by: None, why: review.why, via: review.via }))
     }
 
     /// Keeps a run's request, status and comment on the forge, and reads what people say there.

@@ -161,7 +161,7 @@ pub struct CouncilReport {
     pub words: String,
     /// The votes in words, `2 of 3 members say yes, 1 says no`.
     pub votes: String,
-    /// How often each mind was right in past councils with an outcome; a list has none.
+    /// Counts of how often each mind was right in past councils with an outcome; a list has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub minds: Vec<MindPast>,
     /// The two minds that voted alike and whose past errors agree most: they cost the most effective minds. Absent: no two agree, or it is a list.

@@ -282,7 +282,7 @@ impl Brain {
     }
 }
 
-/// How a note begins on members whose votes went unsigned for lack of their keys.
+/// Beginning of a note on members whose votes went unsigned for lack of their keys.
 const KEYS_ELSEWHERE: &str = "the keys that the document names for votes";
 
 /// The lock under which councils are asked about the commit of a run.

@@ -143,6 +143,9 @@ impl Brain {
         for stimulus in &record.stimuli {
             older.extend(self.older_than(&network, stimulus)?.into_iter().map(|older| older.id));
         }
+        if older.is_empty() && !record.ops.iter().any(|op| matches!(op, Operation::Archive(_))) {
+            return Ok(Vec::new());
+        }
         let mut notes = self.bring_back_what_it_replaced(record)?;
         if !older.is_empty() {
             for run in self.cycle.reverted(tree)?.keys() {

@@ -10,7 +10,7 @@ use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::network::{TreeNetwork, all_neurons};
 use crate::cycle::revert::{Chosen, Reverted};
 use crate::cycle::{Cycle, HUMAN};
-use crate::delta::{Applied, Operation, RunRecord};
+use crate::delta::Applied;
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{Neuron, Origin};
@@ -96,8 +96,7 @@ impl Brain {
         report.notes.extend(notes);
         if !dry_run {
             // As another machine would bring it back that meets this one.
-            let archives = |record: &RunRecord| record.ops.iter().any(|op| matches!(op, Operation::Archive(_)));
-            for record in taken_back.into_iter().filter(|record| !record.stimuli.is_empty() || archives(record)) {
+            for record in taken_back {
                 report.notes.extend(self.bring_back_below(record)?);
             }
             report.notes.extend(self.settle_rivals(&report.neurons)?);

@@ -283,16 +283,11 @@ impl Brain {
 
     /// The decisions that count on runs that wait, as requests to carry them out.
     fn decided_and_waiting(&self) -> Result<Vec<ReviewRequest>, BrainError> {
-        let (cycle, settings, mut requests) = (&self.cycle, self.cycle.review_of_main()?, Vec::new());
+        let (cycle, mut requests) = (&self.cycle, Vec::new());
         let network = TreeNetwork::new(&cycle.store, cycle.store.tree_of(self.at(None)?)?);
         for (branch, tip, run) in cycle.branches_of_runs()? {
             let waiting = cycle.waiting_run(branch, tip, run)?;
-            let seen = waiting.commit.id.to_string();
-            let newest = cycle.reviews_of(&waiting.run)?.into_iter().next_back();
-            let Some(review) = newest.filter(|review| review.commit == seen) else { continue };
-            if !cycle.counts(&review, &settings, cycle.rule_of(&waiting)?.as_deref())? {
-                continue;
-            }
+            let Some(review) = self.decision_on_waiting(&waiting)? else { continue };
             let (verdict, document) = match review.verdict {
                 // What landed of it is there, and what is left of the run is not.
                 Verdict::Amend => {
@@ -311,7 +306,7 @@ impl Brain {
                 verdict => (verdict, None),
             };
             requests.push(ReviewRequest {
-                seen: Some(seen),
+                seen: Some(review.commit),
                 via: review.via,
                 council: review.council,
                 document,

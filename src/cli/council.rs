@@ -237,7 +237,7 @@ fn shown(report: &CouncilReport) -> String {
     text
 }
 
-/// How often each mind was right, and the two whose errors agree most; nothing where no council had an outcome yet.
+/// Counts of how often each mind was right, and the two whose errors agree most; nothing where no council had an outcome yet.
 fn past(report: &CouncilReport) -> String {
     let seats =
         |members: &[MemberId]| members.iter().map(|member| safe_line(member.as_str())).collect::<Vec<_>>().join("+");

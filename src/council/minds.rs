@@ -34,7 +34,7 @@ pub struct AlikeMinds {
     pub shared: SharedErrors,
 }
 
-/// How often each mind of a council was right, in the order of its members.
+/// Counts of how often each mind of a council was right, in the order of its members.
 pub fn pasts(record: &CouncilRecord, history: &[PastQuestion]) -> Vec<MindPast> {
     let past = |(mind, seats): (MindId, Vec<&SeatRecord>)| {
         let erred: Vec<bool> = history.iter().filter_map(|question| question.has_erred(&mind)).collect();

@@ -1,7 +1,7 @@
 //! Choices that runs made among the options of a question, read off their records: whether anything came of them is the ledger's.
 
 use super::CycleError;
-use super::ledger::{each_day, taken_back};
+use super::ledger::{each_day, newest_of_day, taken_back};
 use crate::delta::{Chosen, RunRecord};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
@@ -28,12 +28,10 @@ pub struct Choice {
 pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<Choice>, CycleError> {
     let (mut choices, mut looked): (Vec<Choice>, usize) = (Vec::new(), 0);
     each_day(store, tree, layout::RUNS, &mut |files| {
-        let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
-            Place::Run(run) => Some((run, path, file)),
+        let day = newest_of_day(files, |place| match place {
+            Place::Run(run) => Some(run),
             _ => None,
         });
-        let mut day: Vec<_> = named.collect();
-        day.sort_by(|a, b| b.0.cmp(&a.0));
         for (_, path, file) in day {
             looked += 1;
             let bytes = store.read_file(file, &path)?;

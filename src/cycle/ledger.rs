@@ -30,6 +30,17 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntr
     Ok(entries)
 }
 
+/// The files of a day that are of runs, newest first.
+pub(super) fn newest_of_day(
+    files: Vec<(String, File)>,
+    run_of: impl Fn(Place) -> Option<RunId>,
+) -> Vec<(RunId, String, File)> {
+    let named = files.into_iter().filter_map(|(path, file)| Some((run_of(Place::of(&path))?, path, file)));
+    let mut day: Vec<_> = named.collect();
+    day.sort_by(|a, b| b.0.cmp(&a.0));
+    day
+}
+
 /// The files of the newest entries, newest first, at most so many; none is read.
 ///
 /// # Errors
@@ -37,12 +48,10 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntr
 pub fn newest_files(store: &Store, tree: TreeId, most: usize) -> Result<Vec<(RunId, String, File)>, CycleError> {
     let mut found = Vec::new();
     each_day(store, tree, layout::LEDGER, &mut |files| {
-        let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
-            Place::Ledger(run) => Some((run, path, file)),
+        let day = newest_of_day(files, |place| match place {
+            Place::Ledger(run) => Some(run),
             _ => None,
         });
-        let mut day: Vec<_> = named.collect();
-        day.sort_by(|a, b| b.0.cmp(&a.0));
         found.extend(day);
         Ok(found.len() < most)
     })?;
@@ -199,12 +208,10 @@ pub fn without_outcome(
 ) -> Result<BTreeMap<AgentName, usize>, CycleError> {
     let (mut open, mut looked): (Vec<RunRecord>, usize) = (Vec::new(), 0);
     each_day(store, tree, layout::RUNS, &mut |files| {
-        let named = files.into_iter().filter_map(|(path, file)| match Place::of(&path) {
-            Place::Run(run) => Some((run, path, file)),
+        let day = newest_of_day(files, |place| match place {
+            Place::Run(run) => Some(run),
             _ => None,
         });
-        let mut day: Vec<_> = named.collect();
-        day.sort_by(|a, b| b.0.cmp(&a.0));
         for (run, path, file) in day.into_iter().take(most - looked) {
             looked += 1;
             if judged.contains(&run) {

@@ -110,7 +110,7 @@ impl Judged {
 }
 
 impl Cycle {
-    /// What this repository has already and let in, and so need not judge: a rescue ref lets nothing in.
+    /// Commits that this repository has and let in, and so need not judge: a rescue ref lets nothing in.
     pub fn known(&self) -> Result<Vec<CommitId>, CycleError> {
         let store = &self.store;
         let mut known = store.seen_anywhere()?;

@@ -39,7 +39,7 @@ pub(super) struct Rebuilt {
     pub reverts: Vec<RunId>,
 }
 
-/// What made a run.
+/// The maker of a run.
 enum Made {
     /// A decision of the person here that counts, which names it; with who approved it in that form, if it was approved.
     Decision(Option<String>),
@@ -156,7 +156,7 @@ impl Cycle {
                 continue;
             }
             // What a decision makes of a run lands with a decision that counts, or not at all.
-            let decided = match self.made_by(&record)? {
+            let made = match self.made_by(&record)? {
                 Made::InVain => {
                     rebuilt.notes.push(format!(
                         "run {old}, {}, is not done again: that decision does not count",
@@ -164,8 +164,7 @@ impl Cycle {
                     ));
                     continue;
                 }
-                Made::Decision(reviewed_by) => Some(reviewed_by),
-                Made::Otherwise => None,
+                made => made,
             };
             let brought = self.store.commit(commit)?;
             // It cannot be taken back, and a refused commit does not show whose run it is.
@@ -179,7 +178,7 @@ impl Cycle {
             // Whose approval lands it is about the run as it was: under a new id it is decided on again.
             let held = brought.trailer("Review").map(str::to_owned);
             let held = held.or(left.unapproved.contains(&old).then(|| "asked".to_owned()));
-            self.redo(writer, rebuilt, (commit, record, held), decided, &mut newest)?;
+            self.redo(writer, rebuilt, (commit, record, held), made, &mut newest)?;
         }
         Ok(())
     }
@@ -215,7 +214,7 @@ impl Cycle {
                 continue;
             }
             let held = Some(own.trailer("Review").unwrap_or("asked").to_owned());
-            if self.redo(writer, rebuilt, (own.id, record, held), None, &mut newest)? {
+            if self.redo(writer, rebuilt, (own.id, record, held), Made::Otherwise, &mut newest)? {
                 rebuilt.gone.push((branch, tip));
             }
         }
@@ -228,11 +227,11 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         rebuilt: &mut Rebuilt,
         (commit, record, held): (CommitId, RunRecord, Option<String>),
-        decided: Option<Option<String>>,
+        made: Made,
         newest: &mut Option<RunId>,
     ) -> Result<bool, CycleError> {
         let old = record.run.clone();
-        let (again, waits) = match self.person_again(writer, rebuilt.wake, (record, held), decided, newest.as_ref()) {
+        let (again, waits) = match self.person_again(writer, rebuilt.wake, (record, held), made, newest.as_ref()) {
             Ok(Some(again)) => again,
             Ok(None) => {
                 rebuilt
@@ -271,7 +270,7 @@ impl Cycle {
         Ok(true)
     }
 
-    /// What made a run, as far as it says that it is about a decision on another one.
+    /// The maker of a run, as far as it says that it is about a decision on another one.
     fn made_by(&self, record: &RunRecord) -> Result<Made, CycleError> {
         let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
         let Some(mut about) = about else { return Ok(Made::Otherwise) };
@@ -316,7 +315,7 @@ impl Cycle {
         writer: &ObjectWriter<'_>,
         base: CommitId,
         (record, held): (RunRecord, Option<String>),
-        decided: Option<Option<String>>,
+        made: Made,
         newest: Option<&RunId>,
     ) -> Result<Option<(Committed, bool)>, CycleError> {
         if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
@@ -328,9 +327,9 @@ impl Cycle {
             document = Document::parse(&clean, "the document")?;
         }
         // A decision names what landed by it.
-        let run = match decided {
-            Some(_) => record.run.clone(),
-            None => self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?,
+        let run = match made {
+            Made::Decision(_) => record.run.clone(),
+            _ => self.new_run_id(&record.agent, base, newest, &[record.run.as_str().as_bytes()], 0)?,
         };
         let origins = &self.shared.policy.settings.origins;
         let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
@@ -338,7 +337,7 @@ impl Cycle {
         let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
         let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
         let mut draft = Draft { reason: record.trigger, document, origin, held, ..by_hand };
-        if let Some(reviewed_by) = decided {
+        if let Made::Decision(reviewed_by) = made {
             // It says when that happened, and of what.
             (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
         }
