@@ -152,30 +152,49 @@ fn who_may_decide_no_more_takes_no_rejection_back() {
     told(&world, &["Osaka"]);
 }
 
+/// A commit of a fixed clock, which no other machine takes.
+fn refused(world: &World) {
+    let dir = world.dir("a").display().to_string();
+    let program = env!("CARGO_BIN_EXE_git-brain");
+    let mut planted = world.sandbox.command(program, &["-C", &dir, "feed", "The goose is grey."]);
+    let now = world.git("a", &["log", "-1", "--format=%cI", "wake"]);
+    assert!(planted.env("BRAIN_NOW", now.trim().replace("+00:00", "Z")).output().unwrap().status.success());
+}
+
 #[test]
 fn own_decisions_are_carried_out_again_without_what_is_refused() {
-    for (decisions, places) in [
-        (&["approve"][..], &["Osaka"][..]),
-        (&["approve", "revert"], &["Lyon"]),
-        (&["reject"], &["Lyon"]),
-        (&["reject", "again"], &["Osaka"]),
-        (&["only"], &["Osaka"]),
+    // The run waits already, or begins after what is refused.
+    for (after, decisions, places) in [
+        (false, &["approve"][..], &["Osaka"][..]),
+        (false, &["approve", "revert"], &["Lyon"]),
+        (false, &["reject"], &["Lyon"]),
+        (false, &["reject", "again"], &["Osaka"]),
+        (false, &["only"], &["Osaka"]),
+        (false, &["only", "revert amended"], &["Lyon"]),
+        (true, &["approve"], &["Osaka"]),
+        (true, &["approve", "revert"], &["Lyon"]),
+        (true, &["reject"], &["Lyon"]),
+        (true, &["reject", "again"], &["Osaka"]),
+        (true, &["only"], &["Osaka"]),
     ] {
         let (world, old) = begun();
+        if after {
+            sync(&world, &["a", "b"]);
+            refused(&world);
+        }
         let run = corrects(&world, &old, "Osaka", true);
-        sync(&world, &["a", "b"]);
-        // A commit of a fixed clock, which no other machine takes, below the decisions.
-        let dir = world.dir("a").display().to_string();
-        let mut planted =
-            world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["-C", &dir, "feed", "The goose is grey."]);
-        let now = world.git("a", &["log", "-1", "--format=%cI", "wake"]);
-        assert!(planted.env("BRAIN_NOW", now.trim().replace("+00:00", "Z")).output().unwrap().status.success());
+        if !after {
+            sync(&world, &["a", "b"]);
+            refused(&world);
+        }
         let count = world.json("a", &["review", &run])["reviews"][0]["operations"].as_array().unwrap().len();
         let some = format!("1-{}", count - 1);
         for decision in decisions {
+            let landed = world.json("a", &["review", "--decided"])["decisions"][0]["lands"].clone();
             let args = match *decision {
                 "again" => vec!["review", &run, "--again"],
                 "revert" => vec!["revert", &run],
+                "revert amended" => vec!["revert", landed.as_str().unwrap()],
                 "only" => vec!["approve", &run, "--only", &some],
                 verb => vec![verb, &run, "--why=known"],
             };
@@ -183,9 +202,105 @@ fn own_decisions_are_carried_out_again_without_what_is_refused() {
         }
         as_person(&world, "a", "mara", &["sync"]).exits(3);
         let said = as_person(&world, "a", "mara", &["sync", "--without-refused"]).exits(0);
+        as_person(&world, "a", "mara", &["run"]).exits(0);
         told(&world, places);
         let decided = world.brain("b", &["review", "--decided"]);
-        assert!(!decided.contains("not carried out"), "{decisions:?}: {decided}\n{said}");
-        assert!(world.brain("b", &["review"]).contains("Nothing waits"), "{decisions:?}: {said}");
+        assert!(!decided.contains("not carried out"), "{after}, {decisions:?}: {decided}\n{said}");
+        assert!(world.brain("b", &["review"]).contains("Nothing waits"), "{after}, {decisions:?}: {said}");
     }
+}
+
+#[test]
+fn what_was_taken_back_or_archived_is_not_fed_again_without_what_is_refused() {
+    for how in ["revert", "archive", "correct", "revert the correction", "restore"] {
+        let (world, old) = begun();
+        let archive = |id: &str| {
+            let delta = format!("{{\"ops\":[{{\"op\":\"archive\",\"id\":\"{id}\",\"reason\":\"wrong\"}}]}}");
+            let dir = world.dir("a").display().to_string();
+            world.sandbox.brain_with(&["-C", &dir, "apply", "-"], delta.as_bytes()).exits(0);
+        };
+        if how == "restore" {
+            archive(&old);
+        }
+        sync(&world, &["a", "b"]);
+        refused(&world);
+        if how == "restore" {
+            world.brain("a", &["restore", &old]);
+        } else if how == "revert the correction" {
+            world.brain("a", &["revert", &corrects(&world, &old, "Osaka", false)]);
+        } else {
+            let fed = world.json("a", &["feed", &text("Osaka")]);
+            match how {
+                "revert" => drop(world.brain("a", &["revert", fed["runs"][0]["run"].as_str().unwrap()])),
+                "archive" => archive(&id(&world, "Osaka")),
+                _ => drop(corrects(&world, &id(&world, "Osaka"), "Quito", false)),
+            }
+        }
+        as_person(&world, "a", "mara", &["sync"]).exits(3);
+        let said = as_person(&world, "a", "mara", &["sync", "--without-refused"]).exits(0);
+        let is_told = said.out.contains("here, and is not fed again");
+        assert_eq!(is_told, !["correct", "restore"].contains(&how), "{how}: {said}");
+        as_person(&world, "a", "mara", &["run"]).exits(0);
+        told(&world, if how == "correct" { &["Lyon", "Quito"] } else { &["Lyon"] });
+    }
+}
+
+#[test]
+fn earlier_correction_comes_back_when_the_later_is_taken_back() {
+    for (waits, elsewhere) in [(false, false), (true, false), (true, true)] {
+        let (world, old) = begun();
+        let runs = [corrects(&world, &old, "Osaka", waits), corrects(&world, &old, "Quito", waits)];
+        if waits {
+            as_person(&world, "a", "mara", &["approve", &runs[0]]).exits(0);
+            as_person(&world, "a", "mara", &["approve", &runs[1]]).exits(0);
+        }
+        told(&world, &["Quito"]);
+        world.brain(if elsewhere { "b" } else { "a" }, &["revert", &runs[1]]);
+        told(&world, &["Osaka"]);
+    }
+}
+
+#[test]
+fn correction_by_a_rejection_that_was_taken_back_meets_another_one() {
+    let (world, old) = begun();
+    sync(&world, &["a", "b"]);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    world.brain("b", &["feed", "--corrects", &old, &text("Quito")]);
+    let run = corrects(&world, &old, "Osaka", true);
+    as_person(&world, "a", "mara", &["reject", &run, "--why", "rumour"]).exits(0);
+    as_person(&world, "a", "mara", &["review", &run, "--again"]).exits(0);
+    told(&world, &["Osaka"]);
+}
+
+#[test]
+fn revert_that_is_taken_back_brings_nothing_beside_what_corrects_it() {
+    for knows in [true, false] {
+        let (world, old) = begun();
+        let run = world.json("a", &["why", &old])["runs"][0]["run"].as_str().unwrap().to_owned();
+        sync(&world, &["a", "b"]);
+        let back = world.json("a", &["revert", &run]);
+        world.brain("b", &["feed", "--corrects", &old, &text("Quito")]);
+        sync(&world, &["a", "b", "a", "b"]);
+        world.brain("b", &["sleep"]);
+        sync(&world, &if knows { vec!["b", "a"] } else { vec!["b"] });
+        world.brain("a", &["revert", back["by"][0].as_str().unwrap()]);
+        told(&world, &["Quito"]);
+    }
+}
+
+#[test]
+fn night_before_a_decision_that_gives_way_stops_no_machine() {
+    let (world, old) = begun();
+    let run = world.json("a", &["why", &old])["runs"][0]["run"].as_str().unwrap().to_owned();
+    world.brain("a", &["feed", &text("Quito")]);
+    world.brain("a", &["feed", "--origin", "webhook:a", &text("Osaka")]);
+    let waiting = world.json("a", &["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+    sync(&world, &["a", "b"]);
+    world.brain("b", &["revert", &run]);
+    world.brain("b", &["sleep"]);
+    as_person(&world, "b", "ben", &["reject", &waiting, "--why=no"]).exits(0);
+    as_person(&world, "a", "mara", &["approve", &waiting]).exits(0);
+    as_person(&world, "a", "mara", &["sync"]).exits(0);
+    as_person(&world, "b", "ben", &["sync"]).exits(0);
+    told(&world, &["Osaka", "Quito"]);
 }

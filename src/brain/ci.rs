@@ -95,6 +95,14 @@ pub struct CiQueue {
     pub status: Option<Written>,
 }
 
+impl CiReport {
+    /// A status that could not be written: one that the token may not set keeps nobody from deciding.
+    fn not_written(&mut self, error: &forge::ForgeError, about: &str) {
+        self.answered &= matches!(error, forge::ForgeError::Status { code: 403 | 404, .. });
+        self.notes.push(format!("{about}: {error}"));
+    }
+}
+
 /// Set inside GitHub Actions, whose token alone may write check runs.
 const IN_ACTIONS: &str = "GITHUB_ACTIONS";
 
@@ -145,7 +153,7 @@ impl Brain {
         }
         let desk = self.desk(wanted, &mut report)?;
         report.forge = desk.as_ref().map(|desk| desk.forge.kind());
-        report.queue = self.judge_queue(desk.as_ref(), wanted, &mut report.notes)?;
+        report.queue = self.judge_queue(desk.as_ref(), wanted, &mut report)?;
         for waiting in self.cycle.waiting_runs()? {
             if waiting.waits == "pending" {
                 continue;
@@ -225,7 +233,8 @@ impl Brain {
             Err(BrainError::Forge(error)) if is_unsaid(&error) => return Ok(None),
             Err(error) => error.to_string(),
         };
-        report.notes.push(format!("no forge is asked: {why}"));
+        report.answered = false;
+        report.notes.push(format!("no forge is asked: {why}; `--no-forge` asks none"));
         Ok(None)
     }
 
@@ -234,7 +243,7 @@ impl Brain {
         &self,
         desk: Option<&Desk>,
         wanted: &CiRequest,
-        notes: &mut Vec<String>,
+        report: &mut CiReport,
     ) -> Result<Option<CiQueue>, BrainError> {
         let world = &self.cycle.shared.world;
         let named =
@@ -257,7 +266,7 @@ impl Brain {
             };
             match desk.forge.set_status(&queue.commit, check, &text) {
                 Ok(written) => queue.status = Some(written),
-                Err(error) => notes.push(format!("the merge queue: {error}")),
+                Err(error) => report.not_written(&error, "the merge queue"),
             }
         }
         Ok(Some(queue))
@@ -287,7 +296,7 @@ impl Brain {
         };
         let mut found = self.decided_here(waiting)?;
         if let Some(desk) = desk {
-            match self.attend_on(desk, waiting, &mut run, wanted, &mut report.notes) {
+            match self.attend_on(desk, waiting, &mut run, wanted, report) {
                 Ok(there) => found = found.or(there),
                 // A forge that fails stops neither the others nor what was decided without it.
                 Err(error) => {
@@ -348,7 +357,7 @@ impl Brain {
         waiting: &WaitingRun,
         run: &mut CiRun,
         wanted: &CiRequest,
-        notes: &mut Vec<String>,
+        report: &mut CiReport,
     ) -> Result<Option<Found>, BrainError> {
         let (entry, request) = self.request(forge.as_ref(), outlet, (&waiting.branch, waiting.tip), wanted.dry_run)?;
         run.request = Some(entry);
@@ -361,7 +370,7 @@ impl Brain {
             // A status that cannot be set keeps nobody from deciding.
             match forge.set_status(&waiting.tip.to_string(), check, &text) {
                 Ok(written) => run.status = Some(written),
-                Err(error) => notes.push(format!("{}: no status: {error}", waiting.branch)),
+                Err(error) => report.not_written(&error, &format!("{}: no status", waiting.branch)),
             }
             if self.cycle.shared.world.key(IN_ACTIONS).is_some() {
                 let (title, body) = self.belief_markdown(waiting.branch.as_str())?;
@@ -369,7 +378,7 @@ impl Brain {
                 let summary = self.body(&format!("{problems}\n{body}"));
                 match forge.set_check_run(&waiting.tip.to_string(), check, &title, &summary) {
                     Ok(written) => run.check_run = written,
-                    Err(error) => notes.push(format!("{}: no check run: {error}", waiting.branch)),
+                    Err(error) => report.not_written(&error, &format!("{}: no check run", waiting.branch)),
                 }
             }
         }
@@ -386,9 +395,11 @@ impl Brain {
         let mut last: std::collections::BTreeMap<String, &forge::Review> = std::collections::BTreeMap::new();
         let reviews = forge.reviews(&request)?;
         for review in reviews.iter().filter(|review| is_current(&review.commit)) {
+            // Logins know no case; the settings' spelling is the one that counts afterwards.
             let name = format!("{kind}:{}", review.reviewer);
-            if may.contains(&name) && review.verdict != forge::Verdict::Comment {
-                last.insert(name, review);
+            let named = may.iter().find(|may| may.eq_ignore_ascii_case(&name));
+            if let Some(name) = named.filter(|_| review.verdict != forge::Verdict::Comment) {
+                last.insert(name.clone(), review);
             }
         }
         let url = request.url.unwrap_or_else(|| format!("{kind} {}", request.id));

@@ -1,6 +1,6 @@
 //! The words of a run that a decision keeps out, and branches that say nothing to judge.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::{ReviewReport, ReviewRequest};
 use super::prime::clip;
@@ -10,8 +10,8 @@ use crate::cycle::network::TreeNetwork;
 use crate::cycle::reject::Decision;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, Operation, RunRecord};
-use crate::model::Origin;
 use crate::model::ids::{NeuronId, episode_id};
+use crate::model::{Kind, Origin, plural};
 use crate::review::belief::{ChangeKind, operation};
 use crate::review::kept_out::{digest, is_about_a_secret, kept_out, speaks_of_a_secret};
 use crate::review::{Belief, ReviewRecord, Verdict};
@@ -19,6 +19,9 @@ use crate::store::Commit;
 
 /// Lines of each kind that a dry run shows.
 const SHOWN: usize = 20;
+
+/// Operations that a decision names of what it let land.
+const LANDED: usize = 5;
 
 /// Decisions that are looked through for what was kept out before.
 const LOOKED_AT: usize = 100;
@@ -30,15 +33,16 @@ pub(super) const UNREAD: &str = "its record cannot be read: nothing learns from 
 
 impl Brain {
     /// Puts the words of a run that a decision keeps out into it, and digests of those that it does not keep: all of a run of strangers, or if the reviewer
-    /// says so or the reason is that they hold a secret, else those that speak of one. What lands by an edit word for word is not kept out. What a
-    /// council's decision tells follows from the run alone, whichever machine carries it out: there every other origin is a stranger's.
+    /// says so or the reason is that they hold a secret, else those that speak of one, or that an earlier decision kept back. What lands by an edit word for
+    /// word is not kept out, nor is what wake believes already: lines say so. What a council's decision tells follows from the run alone, whichever
+    /// machine carries it out: there every other origin is a stranger's.
     pub(super) fn quote_declined(
         &self,
         (record, own): (&RunRecord, &Commit),
         lands: Option<&Document>,
         review: &mut ReviewRecord,
         forget: bool,
-    ) -> Result<(), BrainError> {
+    ) -> Result<Vec<String>, BrainError> {
         let shared = &self.cycle.shared;
         let by_council = review.council.is_some();
         let is_strange = |origin: &Origin| match by_council {
@@ -46,7 +50,7 @@ impl Brain {
             false => shared.policy.settings.origins.is_tainted(origin),
         };
         if review.verdict == Verdict::Approve {
-            return Ok(());
+            return Ok(Vec::new());
         }
         // As the run has them, so that a gate finds them there as well.
         let network = TreeNetwork::new(&self.cycle.store, own.tree);
@@ -58,17 +62,76 @@ impl Brain {
         let forget = forget || is_strange(&record.origin) || is_about_a_secret(&review.why);
         let ops = lands.map(|document| document.ops.clone()).unwrap_or_default();
         let lands = kept_out(Verdict::Reject, &[], &RunRecord { ops, ..record.clone() }, words_of);
+        let believed = if by_council { BTreeMap::new() } else { self.believed_of(record)? };
+        let earlier = if by_council { Vec::new() } else { self.decisions_that_keep_back()? };
+        let mut notes = Vec::new();
         let stays_out = |said: &String| !lands.iter().any(|landed| clip(landed) == clip(said));
         for said in kept_out(review.verdict, &review.kept, record, words_of).into_iter().filter(stays_out) {
+            let said = clip(&said);
+            if let Some(id) = believed.get(&said) {
+                notes.push(format!("{said:?} is believed already, as {id}: this decision says nothing of it"));
+                continue;
+            }
             // A secret of this machine's variables never came into a record here.
             let is_secret =
                 speaks_of_a_secret(&said) || (!by_council && !shared.secrets.find(said.as_bytes()).is_empty());
-            match forget || is_secret {
-                true => review.forgotten.push(digest(&review.review, &clip(&said))),
-                false => review.declined.0.push(clip(&said)),
+            let before = earlier.iter().find(|earlier| earlier.forgotten.contains(&digest(&earlier.review, &said)));
+            if let Some(before) = before.filter(|_| !forget && !is_secret) {
+                notes.push(format!(
+                    "the words of one statement are kept back, as those of {} are by {}",
+                    before.run, before.reviewer
+                ));
+            }
+            match forget || is_secret || before.is_some() {
+                true => review.forgotten.push(digest(&review.review, &said)),
+                false => review.declined.0.push(said),
             }
         }
-        Ok(())
+        Ok(notes)
+    }
+
+    /// What a run states and wake says word for word, of an origin that is trusted.
+    fn believed_of(&self, record: &RunRecord) -> Result<BTreeMap<String, NeuronId>, BrainError> {
+        let shared = &self.cycle.shared;
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let made = |said: &str| {
+            let mut made = record.effects.iter().filter_map(|effect| effect.created.as_deref());
+            made.find(|neuron| neuron.concept == said).map(|neuron| neuron.id.clone())
+        };
+        let mut believed = BTreeMap::new();
+        for op in &record.ops {
+            let (id, said) = match op {
+                Operation::Create(create) => match create.id.clone().or_else(|| made(&create.concept)) {
+                    Some(id) => (id, &create.concept),
+                    None if create.kind == Kind::Semantic => {
+                        (shared.concept(&network, &create.concept)?, &create.concept)
+                    }
+                    None => continue,
+                },
+                Operation::Reword(reword) => (reword.id.clone(), &reword.concept),
+                _ => continue,
+            };
+            let is_believed = network.neuron(&id)?.is_some_and(|neuron| {
+                let is_trusted = !shared.policy.settings.origins.is_tainted(&neuron.origin);
+                is_trusted && !neuron.is_archived() && neuron.concept == *said
+            });
+            if is_believed {
+                believed.insert(clip(said), id);
+            }
+        }
+        Ok(believed)
+    }
+
+    /// The newest decisions that keep words of statements back because a person said so, or because they speak of a secret.
+    fn decisions_that_keep_back(&self) -> Result<Vec<ReviewRecord>, BrainError> {
+        let mut found = Vec::new();
+        for review in self.cycle.newest_reviews(LOOKED_AT)? {
+            let review = self.cycle.with_remarks(review)?;
+            if review.again.is_none() && self.cycle.keeps_back(&review)? && self.cycle.holds_for_its_run(&review)? {
+                found.push(review);
+            }
+        }
+        Ok(found)
     }
 
     /// Lines that say what a decision would let in and keep out.
@@ -116,6 +179,35 @@ impl Brain {
         Ok(lines)
     }
 
+    /// After a rejection, other runs of the same agent on the same texts that wait: two machines perceived them. A sentence for each.
+    pub(super) fn waits_as_well(&self, record: &RunRecord, verdict: Verdict) -> Result<Vec<String>, BrainError> {
+        let mut notes = Vec::new();
+        if verdict != Verdict::Reject || record.stimuli.is_empty() {
+            return Ok(notes);
+        }
+        for (branch, tip, run) in self.cycle.branches_of_runs()? {
+            if run.agent() != record.agent {
+                continue;
+            }
+            let waiting = self.cycle.waiting_run(branch, tip, run)?;
+            let Ok(other) = self.cycle.waiting_record(&waiting) else { continue };
+            if other.stimuli.iter().any(|id| record.stimuli.contains(id)) {
+                let run = &other.run;
+                notes.push(format!("{run} rests on the same text, and waits as well: `git brain reject {run}`"));
+            }
+        }
+        Ok(notes)
+    }
+
+    /// Lines that say which operations of a run landed.
+    pub(super) fn landed_in_part(document: &Document) -> Vec<String> {
+        let mut lines: Vec<String> =
+            document.ops.iter().take(LANDED).map(|op| format!("landed: {}", operation(op))).collect();
+        let more = document.ops.len().saturating_sub(LANDED);
+        lines.extend((more > 0).then(|| format!("landed: {} besides", plural(more, "operation", "operations"))));
+        lines
+    }
+
     /// Words of a waiting run that a decision which stands let in already, and words that were kept out before, each with who did and why.
     pub(super) fn declined_before(&self, belief: &Belief) -> Result<Vec<String>, BrainError> {
         let stated = belief.neurons.iter().filter(|change| !matches!(change.what, ChangeKind::Removed));
@@ -141,7 +233,10 @@ impl Brain {
                 && self.cycle.holds_for_its_run(&review)?
                 && self.cycle.was_carried_out(&network, &review)?
             {
-                notes.extend(again.iter().map(|said| format!("{said:?} was kept out before: {}", review.words())));
+                notes.extend(again.iter().map(|said| {
+                    let back = if review.declined.0.contains(said) { "" } else { "; its words are kept back" };
+                    format!("{said:?} was kept out before: {}{back}", review.words())
+                }));
             }
         }
         Ok(notes)

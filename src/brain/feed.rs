@@ -167,10 +167,14 @@ impl Brain {
         let stay = self.live_of(&staying)? + corrected;
         if stay > 0 {
             let until = match stay {
+                1 if request.no_run => "1 memory stays until the text that corrects it is perceived".to_owned(),
+                stay if request.no_run => {
+                    format!("{stay} memories stay until the texts that correct them are perceived")
+                }
                 1 => "1 memory stays until a person approves the text that corrects it".to_owned(),
                 stay => format!("{stay} memories stay until a person approves the texts that correct them"),
             };
-            notes.push(format!("{until}: `git brain review`"));
+            notes.push(format!("{until}: `git brain {}`", if request.no_run { "run" } else { "review" }));
         }
         notes.extend(removal);
         report.ran.notes.splice(0..0, notes);

@@ -16,6 +16,7 @@ use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
 use crate::model::{Neuron, Stimulus};
+use crate::review::REASON;
 use crate::store::CommitId;
 
 /// Where it is kept from which commit on two machines went apart, until what they corrected is settled: in the cache.
@@ -29,6 +30,11 @@ struct Candidate {
     replaces: BTreeSet<StimulusId>,
     /// Whether a person approved it.
     is_approved: bool,
+}
+
+/// That a run archived what a memory replaces.
+fn replaces(run: &str, memory: &NeuronId) -> String {
+    format!("{run} archived the memories that {memory} replaces")
 }
 
 impl Candidate {
@@ -57,6 +63,10 @@ impl Brain {
     pub(super) fn settle_meeting(&self, base: Option<CommitId>, has_met: bool) -> Result<Vec<String>, BrainError> {
         let mut notes = if has_met { self.bring_back_what_they_replaced(base)? } else { Vec::new() };
         let mut found = if has_met { self.corrections_since(base)? } else { Vec::new() };
+        // Agents of another machine, or of a gate, may have perceived them, where no person archives what they replace.
+        for one in &found {
+            notes.extend(self.replaced_elsewhere(one)?);
+        }
         found.sort_by(|a, b| (a.stimulus.at, &a.stimulus.id).cmp(&(b.stimulus.at, &b.stimulus.id)));
         let mut by_memory: BTreeMap<&StimulusId, Vec<usize>> = BTreeMap::new();
         for (at, one) in found.iter().enumerate() {
@@ -100,6 +110,16 @@ impl Brain {
             brought.extend(by);
         }
         let mut notes = self.settle_statements(&brought)?;
+        // What a revert brought back may be corrected by what its machine did not know.
+        let (mut back, mut wanted) = (BTreeSet::new(), Vec::new());
+        for by in &brought {
+            back.extend(by.effects.iter().filter_map(|effect| effect.id().map(ToString::to_string)));
+            for run in &by.reverts {
+                wanted.extend(network.record(run)?);
+            }
+        }
+        let back: Vec<String> = back.into_iter().take(limits::FOLLOWED_NEURONS).collect();
+        notes.extend(self.settle_rivals(&back, &wanted)?);
         for record in taken_back.into_values() {
             notes.extend(self.bring_back_what_it_replaced(record)?);
         }
@@ -124,7 +144,18 @@ impl Brain {
             Operation::Archive(archive) => Some(archive.id),
             _ => None,
         });
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut missed = Vec::new();
         for id in archived.chain(self.cycle.archivals_of(&chosen, tree)?.removed) {
+            let memory = match network.neuron(&id)? {
+                Some(memory) => Some(memory),
+                None => self.cycle.as_it_went(&id).ok().map(|(memory, ..)| memory),
+            };
+            missed.extend(memory.map(|memory| (memory.created_at, id)));
+        }
+        // The newest first: what it replaces stays away with it.
+        missed.sort_by(|a, b| b.cmp(a));
+        for (_, id) in missed {
             if self.is_missed(&id, &chosen)? {
                 let by = self.restore(id.as_str(), false)?.run;
                 notes.push(format!(
@@ -132,7 +163,64 @@ impl Brain {
                 ));
             }
         }
+        notes.extend(self.bring_back_overtaken(&chosen)?);
         Ok(notes)
+    }
+
+    /// Brings back the corrections that gave way to later ones which are taken back, and archives again what they replace. A sentence for each.
+    fn bring_back_overtaken(&self, chosen: &Chosen) -> Result<Vec<String>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut going = BTreeSet::new();
+        for id in chosen.iter().flat_map(|record| &record.stimuli) {
+            if network.stimulus_ever(id)?.is_some_and(|stimulus| corrects_text(&stimulus)) {
+                going.insert(format!("replaced by {}", episode_id(id)));
+            }
+        }
+        let since = chosen.iter().map(|record| record.run.day()).min();
+        let Some(since) = since.filter(|_| !going.is_empty()) else { return Ok(Vec::new()) };
+        let (mut notes, mut back) = (Vec::new(), Vec::new());
+        let reverted = self.cycle.reverted(tree)?;
+        let records = self.cycle.persons_since(tree, since)?;
+        for record in records.into_iter().filter(|record| !reverted.contains_key(&record.run)) {
+            for op in &record.ops {
+                let Operation::Archive(archive) = op else { continue };
+                if !going.contains(&archive.reason) || !self.is_missed(&archive.id, chosen)? {
+                    continue;
+                }
+                let by = self.restore(archive.id.as_str(), false)?.run;
+                notes.push(format!("{}, which gave way to a later correction, is brought back by {by}", archive.id));
+                back.push(archive.id.to_string());
+                let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+                if let Some(memory) = network.neuron(&archive.id)? {
+                    let by = self.archive_let_in_by_itself(&memory)?;
+                    notes.extend(by.iter().map(|run| replaces(run, &memory.id)));
+                }
+            }
+        }
+        notes.extend(self.settle_rivals(&back, &[])?);
+        Ok(notes)
+    }
+
+    /// Archives what a live memory replaces and nobody archived for it: who did and brought it back wanted both. A sentence for each run that does.
+    fn replaced_elsewhere(&self, one: &Candidate) -> Result<Vec<String>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
+        let mut live = Vec::new();
+        for old in &one.stimulus.supersedes {
+            live.extend(network.neuron(&episode_id(old))?.filter(|old| !old.is_archived()).map(|old| old.id));
+        }
+        let Some(run) = one.memory.run.as_ref().filter(|_| !live.is_empty()) else { return Ok(Vec::new()) };
+        let reason = format!("replaced by {}", one.memory.id);
+        let is_its = |op: &Operation| matches!(op, Operation::Archive(archive) if archive.reason == reason);
+        // What it says may be older than the run that touched it last.
+        let day = one.stimulus.at.to_string().replace('-', "");
+        let since = run.day().min(day.get(..8).unwrap_or(run.day())).to_owned();
+        if self.cycle.persons_since(tree, &since)?.iter().any(|record| record.ops.iter().any(is_its)) {
+            return Ok(Vec::new());
+        }
+        let by = self.archive_let_in_by_itself(&one.memory)?;
+        Ok(by.iter().map(|run| replaces(run, &one.memory.id)).collect())
     }
 
     /// The same of a run that was just taken back, and of those that made what it replaced and were taken back before.
@@ -215,7 +303,16 @@ impl Brain {
             })
             .collect();
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
-        let mut found = Vec::new();
+        let (mut ids, mut found) = (ids, Vec::new());
+        // What a rejection that was taken back let in was in no queue any more.
+        for change in changes(layout::RUNS)?.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
+            let Place::Run(run) = Place::of(&change.path) else { continue };
+            if !run.is_a_persons() {
+                continue;
+            }
+            let record = network.record(&run)?.filter(|record| record.trigger.starts_with(REASON));
+            ids.extend(record.into_iter().flat_map(|record| record.stimuli));
+        }
         for id in ids {
             let Some(stimulus) = network.stimulus_ever(&id)?.filter(corrects_text) else { continue };
             let Some(memory) = network.neuron(&episode_id(&id))?.filter(|memory| !memory.is_archived()) else {

@@ -48,6 +48,7 @@ mod moving;
 mod name;
 mod newer;
 mod outcome;
+mod owed;
 mod person;
 mod picture;
 mod pr;

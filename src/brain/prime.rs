@@ -381,7 +381,8 @@ impl Prime {
         let lessons = self.lessons.iter().map(|lesson| {
             let all = lesson.about.as_ref().map_or(&[][..], |about| &about.0);
             let shown = all.iter().take(STATEMENTS).map(|text| format!("\"{}\"", render::clip_to(text, STATEMENT)));
-            let more = (all.len() > STATEMENTS).then(|| format!("and {} more", all.len() - STATEMENTS));
+            let least = if all.len() >= limits::REVIEW_DECLINED { "at least " } else { "" };
+            let more = (all.len() > STATEMENTS).then(|| format!("and {least}{} more", all.len() - STATEMENTS));
             let about: Vec<String> = shown.chain(more).collect();
             let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
             format!("{}{about}", clip(&format!("{}: {}", lesson.agent, lesson.words)))

@@ -118,7 +118,7 @@ impl Brain {
     }
 
     /// Archives the memories that a run replaces by which a rejection is taken back, as its approval would have.
-    fn replaced_again(&self, again: &RunId, notes: &mut Vec<String>) -> Result<(), BrainError> {
+    pub(super) fn replaced_again(&self, again: &RunId, notes: &mut Vec<String>) -> Result<(), BrainError> {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let Some(record) = network.record(again)? else { return Ok(()) };
         self.replace(&Landing { record: &record, by: None, is_let_in: true }, notes)

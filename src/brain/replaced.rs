@@ -186,13 +186,38 @@ impl Brain {
         Ok(rivals)
     }
 
-    /// Archives what gives way to a later correction among memories that came back, and among others of what they correct. A sentence for each.
-    pub(super) fn settle_rivals(&self, ids: &[String]) -> Result<Vec<String>, BrainError> {
-        let store = &self.cycle.store;
-        let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
-        let (mut notes, mut leaving) = (Vec::new(), Vec::<Leaving>::new());
+    /// Archives what gives way to a correction among memories that came back, and among others of what they correct. A sentence for each. What these
+    /// runs had archived, which were taken back, was wanted back.
+    pub(super) fn settle_rivals(&self, ids: &[String], wanted: &[RunRecord]) -> Result<Vec<String>, BrainError> {
+        let (store, wake) = (&self.cycle.store, self.at(None)?);
+        let network = TreeNetwork::new(store, store.tree_of(wake)?);
+        let (mut notes, mut leaving, mut snapshot) = (Vec::new(), Vec::<Leaving>::new(), None);
+        let is_wanted = |id: &NeuronId| {
+            let mut ops = wanted.iter().flat_map(|record| &record.ops);
+            ops.any(|op| matches!(op, Operation::Archive(archive) if archive.id == *id))
+        };
         for id in ids.iter().filter_map(|id| NeuronId::parse(id).ok()) {
             let Some(memory) = network.neuron(&id)?.filter(|memory| !memory.is_archived()) else { continue };
+            let stimulus = memory.stimulus.as_ref().map(|id| network.stimulus_ever(id)).transpose()?.flatten();
+            // A night may have removed it before it could be archived for what replaces it.
+            if let Some(stimulus) = stimulus.filter(|_| memory.kind == Kind::Episodic && !is_wanted(&id)) {
+                if snapshot.is_none() {
+                    snapshot = Some(snapshot_beside(store, store.tree_of(wake)?)?);
+                }
+                let Some(snapshot) = &snapshot else { continue };
+                let by = self.replacers(wake, &network, snapshot, (&stimulus.id, &memory.concept))?.into_iter().next();
+                if let Some(by) = by
+                    && let Some(source) = by.stimulus.as_ref().map(|id| network.stimulus_ever(id)).transpose()?
+                {
+                    let source = source.and_then(|stimulus| stimulus.source);
+                    let later = (&by.origin, source.as_deref(), by.pinned, self.is_approved(&by)?);
+                    if self.may_overtake(later, (&memory.origin, stimulus.source.as_deref(), memory.pinned, false)) {
+                        notes.push(format!("{id} is archived again: {} replaces it", by.id));
+                        leaving.push(Leaving { reason: format!("replaced by {}", by.id), stimulus, is_let_in: true });
+                        continue;
+                    }
+                }
+            }
             let record = match &memory.stimulus {
                 Some(_) if memory.kind == Kind::Episodic => self.brought(&memory)?,
                 _ => None,
@@ -219,10 +244,17 @@ impl Brain {
         let store = &self.cycle.store;
         let network = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
         for review in self.cycle.newest_reviews(DECISIONS)? {
-            if review.verdict == Verdict::Reject {
-                continue;
-            }
-            let landed = network.record(review.lands.as_ref().unwrap_or(&review.run))?;
+            // A rejection that was taken back let it in as well.
+            let review = match review.verdict {
+                Verdict::Reject => self.cycle.with_remarks(review)?,
+                _ => review,
+            };
+            let landed = match (&review.again, review.verdict) {
+                (Some(again), _) => again,
+                (None, Verdict::Reject) => continue,
+                (None, _) => review.lands.as_ref().unwrap_or(&review.run),
+            };
+            let landed = network.record(landed)?;
             if landed.is_some_and(|landed| landed.stimuli.contains(stimulus))
                 && self.cycle.holds_for_its_run(&review)?
             {
@@ -270,6 +302,17 @@ impl Brain {
             }
         }
         Ok(archived)
+    }
+
+    /// Archives what a memory replaces that landed by itself. Returns the runs that did.
+    pub(super) fn archive_let_in_by_itself(&self, neuron: &Neuron) -> Result<Vec<String>, BrainError> {
+        match self.brought(neuron)? {
+            Some(record) => {
+                let is_let_in = self.is_approved(neuron)?;
+                self.archive_replaced(&Landing { record: &record, by: None, is_let_in })
+            }
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The memories that would go if a person let those in.

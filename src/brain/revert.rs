@@ -96,10 +96,10 @@ impl Brain {
         report.notes.extend(notes);
         if !dry_run {
             // As another machine would bring it back that meets this one.
-            for record in taken_back {
-                report.notes.extend(self.bring_back_below(record)?);
+            for record in &taken_back {
+                report.notes.extend(self.bring_back_below(record.clone())?);
             }
-            report.notes.extend(self.settle_rivals(&report.neurons)?);
+            report.notes.extend(self.settle_rivals(&report.neurons, &taken_back)?);
             report.wake = self.at(None)?.to_string();
         }
         Ok(report)
@@ -225,7 +225,7 @@ impl Brain {
             let clock = cycle.shared.world.now();
             let mut reverted = cycle.reverting(&part, base, &by, clock)?;
             if let Some(there) = there {
-                cycle.as_there(&mut reverted, there)?;
+                cycle.as_there(&mut reverted, (base, there))?;
             }
             if let (Some(origin), true) = (origin, index + 1 == count) {
                 let queued = cycle.queued_of_origin(origin, cycle.store.tree_of(base)?)?;

@@ -24,6 +24,9 @@ const ANSWERS: usize = 3;
 /// Words of a question that is made of a text.
 const QUESTION_WORDS: usize = 24;
 
+/// Waits for no person: only to be merged.
+pub(super) const PENDING: &str = "pending";
+
 /// Where the outlines of runs that wait are kept, in the cache.
 const KEPT: &str = "waiting.json";
 
@@ -153,6 +156,9 @@ impl Brain {
                 broken: None,
                 waits,
             };
+            if line.waits == PENDING {
+                (line.reviewers, line.council) = (Vec::new(), String::new());
+            }
             // One that cannot be read hides no other.
             match outline {
                 Ok(outline) => {
@@ -215,6 +221,9 @@ impl Brain {
                 true => format!("the same fruit as {twin}, which has landed: it cannot be approved"),
                 false => format!("the same fruit as {twin}, which waits too: one of the two can be approved"),
             }));
+            if belief.waits == PENDING {
+                belief.notes.extend(self.cycle.fault_of(&self.cycle.candidate(waiting.branch.as_str())?)?);
+            }
             if ask {
                 self.ask_both(&mut belief, after)?;
             }

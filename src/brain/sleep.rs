@@ -8,6 +8,7 @@ use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::HUMAN;
 use crate::cycle::commit::Draft;
 use crate::cycle::sleep::{Mode, Sleep, run_of};
+use crate::cycle::sync::RESTORE;
 use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::store::{Branch, Left};
@@ -231,7 +232,7 @@ impl Brain {
         let newest = self.cycle.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"restore", id.as_str().as_bytes()], 0)?;
         let restored = self.cycle.restored(&id, self.cycle.store.tree_of(base)?, &run)?;
-        let draft = Draft::by_hand(shared, base, run, "restore")?;
+        let draft = Draft::by_hand(shared, base, run, RESTORE)?;
         self.land(draft, &restored.applied, dry_run)
     }
 }

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{Brain, BrainError, ReviewRequest};
+use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::sync::Overruled;
-use crate::delta::Document;
+use crate::cycle::sync::{Overruled, Owed};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::review::Review;
-use crate::model::{json, layout, plural};
+use crate::model::{layout, plural};
 use crate::review::{LESSON, ReviewRecord, Verdict};
 use crate::store::CommitId;
 
@@ -48,9 +47,9 @@ pub struct SyncReport {
     pub left: Vec<String>,
     /// Why other machines may refuse what is committed here.
     pub warnings: Vec<String>,
-    /// Where commits here were left out, the runs that people had taken back in those.
+    /// Where commits here were left out, the decisions in those that are carried out again.
     #[serde(skip)]
-    pub done_again: Option<Vec<RunId>>,
+    pub owed: Option<Owed>,
 }
 
 /// A branch that the remote got.
@@ -155,8 +154,8 @@ impl Brain {
         was_cut_off: bool,
     ) -> Result<SyncReport, BrainError> {
         let has_met = report.fetched > 0 || was_cut_off;
-        let mut settled = match report.done_again.take() {
-            Some(reverts) => self.decided_again(reverts),
+        let mut settled = match report.owed.take() {
+            Some(owed) => self.decided_again(&owed),
             None => Vec::new(),
         };
         settled.extend(self.settle_meeting(base, has_met)?);
@@ -194,9 +193,9 @@ impl Brain {
                 let runs: Vec<&str> = overruled.runs.iter().map(RunId::as_str).collect();
                 return Err(BrainError::refused(format!("{} had another decision here and there", runs.join(", "))));
             }
-            let (decisions, fetched, done_again) = (synced.decisions, synced.fetched, synced.done_again.take());
+            let (decisions, fetched, owed) = (synced.decisions, synced.fetched, synced.owed.take());
             synced = self.cycle.sync(remote, without_refused)?;
-            synced.done_again = synced.done_again.or(done_again);
+            synced.owed = synced.owed.or(owed);
             // The same commits, judged again or known by now.
             synced.fetched = synced.fetched.max(fetched);
             synced.decisions.0 += decisions.0;
@@ -241,79 +240,9 @@ impl Brain {
             dry_run: false,
             notes: synced.notes,
             warnings: self.warnings()?,
-            done_again: synced.done_again,
+            owed: synced.owed,
             left: synced.left.into_iter().map(|left| format!("{} ({})", left.path, left.reason)).collect(),
         })
-    }
-
-    /// After commits were left out: takes back again the runs that people here had taken back, and carries out the decisions on runs that wait again. A
-    /// sentence for each.
-    fn decided_again(&self, reverts: Vec<RunId>) -> Vec<String> {
-        let mut notes = Vec::new();
-        // What was carried out first comes first: a run is approved, and then taken back.
-        match self.decided_and_waiting() {
-            Ok(requests) => {
-                for request in requests {
-                    match self.decide_run(&request) {
-                        Ok(done) => notes.push(format!(
-                            "{} is {} again, as {} decided",
-                            done.run,
-                            done.verdict.done(),
-                            done.reviewer
-                        )),
-                        Err(error) => notes.push(format!("{} waits: {error}", request.run)),
-                    }
-                }
-            }
-            Err(error) => notes.push(format!("decisions on runs that wait again are not carried out: {error}")),
-        }
-        for run in reverts {
-            // What is not done again need not be taken back.
-            let is_there = || {
-                Ok::<_, BrainError>(self.cycle.run_to_revert(&run, self.cycle.store.tree_of(self.at(None)?)?).is_ok())
-            };
-            match is_there().and_then(|there| there.then(|| self.revert_run(run.as_str(), false)).transpose()) {
-                Ok(Some(report)) => notes.push(format!("{run} is taken back again, by {}", report.by.join(", "))),
-                Ok(None) => {}
-                Err(error) => notes.push(format!("{run} is not taken back again: {error}")),
-            }
-        }
-        notes
-    }
-
-    /// The decisions that count on runs that wait, as requests to carry them out.
-    fn decided_and_waiting(&self) -> Result<Vec<ReviewRequest>, BrainError> {
-        let (cycle, mut requests) = (&self.cycle, Vec::new());
-        let network = TreeNetwork::new(&cycle.store, cycle.store.tree_of(self.at(None)?)?);
-        for (branch, tip, run) in cycle.branches_of_runs()? {
-            let waiting = cycle.waiting_run(branch, tip, run)?;
-            let Some(review) = self.decision_on_waiting(&waiting)? else { continue };
-            let (verdict, document) = match review.verdict {
-                // What landed of it is there, and what is left of the run is not.
-                Verdict::Amend => {
-                    let landed = review.lands.as_ref().map(|run| network.record(run)).transpose()?.flatten();
-                    let Some(landed) = landed else { continue };
-                    let own = cycle.waiting_record(&waiting)?.ops;
-                    let mut ops = landed.ops;
-                    for op in review.kept.iter().filter_map(|number| own.get(number - 1)) {
-                        if !ops.contains(op) {
-                            ops.push(op.clone());
-                        }
-                    }
-                    let document = Document { agent: None, prediction: None, ops };
-                    (Verdict::Approve, Some(String::from_utf8_lossy(&json::pretty(&document)).into_owned()))
-                }
-                verdict => (verdict, None),
-            };
-            requests.push(ReviewRequest {
-                seen: Some(review.commit),
-                via: review.via,
-                council: review.council,
-                document,
-                ..ReviewRequest::new(waiting.branch.as_str(), verdict, &review.why)
-            });
-        }
-        Ok(requests)
     }
 
     /// Says of decisions here that another one stands which came in, where nothing of theirs had to be taken back.

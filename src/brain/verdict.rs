@@ -155,8 +155,8 @@ impl Brain {
                 review.council == request.council && review.verdict == meant.verdict && review.kept == meant.kept;
             same && (review.reviewer == reviewer || is_counted)
         });
-        let review = match begun {
-            Some(review) => review,
+        let (review, quoted) = match begun {
+            Some(review) => (review, Vec::new()),
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
                 let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
@@ -183,8 +183,12 @@ impl Brain {
                     again: None,
                 })?;
                 let about = (&record, &waiting.commit);
-                self.quote_declined(about, meant.document.as_ref(), &mut review, request.forget)?;
-                review
+                // One of two runs that answer the same says nothing that nobody else says.
+                let quoted = match answered {
+                    Some(_) => Vec::new(),
+                    None => self.quote_declined(about, meant.document.as_ref(), &mut review, request.forget)?,
+                };
+                (review, quoted)
             }
         };
         if review.council.is_some()
@@ -207,17 +211,20 @@ impl Brain {
         if request.dry_run {
             let mut report = self.report(&review, &waiting, &record, None, true)?;
             report.notes = self.would_land(&record, meant.document.as_ref(), &review, meant.notes)?;
+            report.notes.extend(quoted);
             return Ok(report);
         }
         // One of two runs that answer the same says nothing about what it learnt.
         self.begin_decision(&review, request, answered.is_none())?;
         self.cycle.add_review(&review)?;
-        let mut notes: Vec<String> = finished.iter().chain(&answered).chain(&meant.notes).cloned().collect();
+        let mut notes: Vec<String> =
+            finished.iter().chain(&answered).chain(&meant.notes).chain(&quoted).cloned().collect();
         let by = review.named();
         let everywhere = match meant.verdict {
             Verdict::Approve => self.land_reviewed(&waiting, &by)?,
             Verdict::Amend | Verdict::Reject => {
                 if let Some(document) = meant.document {
+                    notes.extend(Self::landed_in_part(&document));
                     self.land_amended(&record, &review, document, &by)?;
                 }
                 let (verb, forget) = (review.verdict.as_str(), request.forget);
@@ -238,6 +245,7 @@ impl Brain {
         };
         self.replaced_by_review(&record, &review, &by, &mut notes)?;
         self.cycle.store.end_decision();
+        notes.extend(self.waits_as_well(&record, review.verdict)?);
         // A decision that was begun with its words.
         if request.forget && !review.declined.is_empty() {
             notes.extend(self.remark_alone(&RemarkRequest::forget(&review.run))?.notes);
@@ -313,20 +321,20 @@ impl Brain {
                     first.verdict.done(),
                     first.reviewer
                 ),
-                hint: Some(format!(
-                    "`git brain review --decided` lists both, `git brain revert {run}` undoes a run of wake"
-                )),
+                hint: Some(format!("`git brain review --decided` lists both, {}", first.way_back())),
             });
         }
         self.refuse_taken_back(&network, &review, &said)?;
         let told = self.cycle.with_remarks(review.clone())?;
+        if let Some(again) = &told.again {
+            let message = format!("{said}; that was taken back, and {again} says the same");
+            return Err(BrainError::Refused { message, hint: Some(told.way_back()) });
+        }
         let is_seen = request.seen.as_deref().is_none_or(|seen| review.commit.starts_with(seen));
         if !is_same || !is_seen {
             return Err(BrainError::Refused {
                 message: said,
-                hint: Some(format!(
-                    "`git brain review --decided` lists decisions, `git brain revert {run}` undoes a run of wake"
-                )),
+                hint: Some(format!("`git brain review --decided` lists decisions, {}", told.way_back())),
             });
         }
         // A reason that was left out, and that the words are told nobody, may come later. Nothing is learnt twice.

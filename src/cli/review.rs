@@ -13,6 +13,7 @@ use crate::brain::{
     Belief, Brain, BrainError, Decision, RemarkReport, RemarkRequest, ReviewLine, ReviewList, ReviewReport,
     ReviewRequest, ReviewVerdict, Source, Tone, blocks, html, markdown, path_in, plain, read_source,
 };
+use crate::limits::REVIEW_DECLINED;
 use crate::model::{plural, ranges};
 
 pub(super) fn review(session: &Session, args: &args::Review) -> Done {
@@ -138,7 +139,11 @@ fn listed(list: &ReviewList) -> String {
         })
         .collect();
     let origins: String = list.unapproved.iter().take(ORIGINS).map(|one| unapproved(one) + "\n").collect();
-    let sleep = |branch: &String| format!("a sleep waits: git brain approve {branch}   git brain reject {branch}\n");
+    let sleep = |branch: &String| {
+        format!(
+            "a sleep waits: git brain diff main {branch}   git brain approve {branch}   git brain reject {branch}\n"
+        )
+    };
     let sleeps: String = list.sleeps.iter().map(sleep).collect();
     let councils = stopped + &sleeps + &councils + &audit + &origins;
     if list.waiting.is_empty() && !list.sleeps.is_empty() {
@@ -366,8 +371,12 @@ fn carried_out(report: &ReviewReport) -> String {
     }
     if let Some(first) = report.told.first() {
         let (first, more) = (safe_line(first), report.told.len() - 1);
-        let more =
-            if more > 0 { format!(" and {} more", plural(more, "statement", "statements")) } else { String::new() };
+        // A decision keeps so many: how many there were beside them it does not say.
+        let least = if report.told.len() + report.forgotten >= REVIEW_DECLINED { "at least " } else { "" };
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {least}{} more", plural(more, "statement", "statements")),
+        };
         let back = match report.dry_run {
             true => "--forget keeps that from them".to_owned(),
             false => format!("`git brain review {} --forget` takes that back", report.run),
@@ -459,13 +468,20 @@ fn editor() -> String {
 
 /// Goes through what waits, the most consequential first.
 fn interactive(session: &Session, brain: &Brain, args: &args::Review) -> Done {
-    let waiting = brain.reviews()?.waiting;
+    let ReviewList { waiting, sleeps, .. } = brain.reviews()?;
     let wanted = |line: &&ReviewLine| {
         args.runs.is_empty() || args.runs.iter().any(|run| *run == line.branch || *run == line.run)
     };
     let runs: Vec<&ReviewLine> = waiting.iter().filter(wanted).collect();
     if runs.is_empty() {
-        session.out.text("Nothing waits for review.\n");
+        let said = match sleeps.len() {
+            0 => "Nothing waits for review.\n".to_owned(),
+            count => format!(
+                "No run waits for review. {}: `git brain review` names the commands.\n",
+                plural(count, "sleep waits", "sleeps wait")
+            ),
+        };
+        session.out.text(&said);
         return Ok(0);
     }
     let mut input = std::io::stdin().lock();

@@ -101,7 +101,7 @@ impl Shared {
     ///
     /// # Errors
     /// Neurons that cannot be read.
-    pub(super) fn concept(&self, network: &TreeNetwork<'_>, words: &str) -> Result<NeuronId, CycleError> {
+    pub fn concept(&self, network: &TreeNetwork<'_>, words: &str) -> Result<NeuronId, CycleError> {
         let id = concept_id(words);
         let is_live = |id: &NeuronId| Ok::<_, CycleError>(network.shared(id)?.filter(|n| !n.is_archived()));
         if is_live(&id)?.is_some() {

@@ -252,10 +252,29 @@ impl Cycle {
             told.push(format!("stimulus {id}"));
         }
         Ok(Some(format!(
-            "{branch}: what it answers was answered already ({}), so that merging it as well would count it twice; \
-             `git brain reject {branch}` throws it away",
+            "{branch}: what it answers was answered already ({}), so that merging it as well would count it twice",
             told.join(", ")
         )))
+    }
+
+    /// Puts a run aside that waits for no person and would count twice: its branch goes, and its commits are kept. Why, in words; `None`: it would not.
+    pub(super) fn put_answered_aside(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
+        let Some(why) = self.answered_already(candidate)? else { return Ok(None) };
+        let Some(branch) = &candidate.branch else { return Ok(Some(why)) };
+        Ok(Some(format!("{why}; {}", self.put_aside(branch, candidate.commit)?)))
+    }
+
+    /// Removes a branch whose commits are kept here. Where, in words.
+    pub fn put_aside(&self, branch: &Branch, tip: CommitId) -> Result<String, CycleError> {
+        self.store.rescue(tip)?;
+        match self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: put aside")? {
+            RefOutcome::Done { .. } => {
+                Ok(format!("it is put aside: `git log -p {tip}` shows it, which refs/git-brain/rescue/{tip} keeps"))
+            }
+            RefOutcome::Modified { branch, .. } => Err(CycleError::Busy(format!(
+                "{branch} was moved meanwhile, by something that does not know our locks"
+            ))),
+        }
     }
 
     /// Whether wake has another run of the same agent on a stimulus, made since the run's base.
@@ -300,4 +319,9 @@ impl Causes {
     fn is_empty(&self) -> bool {
         self.answers.is_empty() && self.stimuli.is_empty()
     }
+}
+
+/// The way out of a run that waits and would count twice.
+pub(super) fn remedy_of_answered(name: &str) -> String {
+    format!("`git brain reject {name}` throws it away, and nothing learns from that")
 }

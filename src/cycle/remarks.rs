@@ -53,7 +53,12 @@ impl Cycle {
     /// Whether the words that a decision keeps out are told nobody because a person said so or they speak of a secret. Of a run from an origin that is not
     /// trusted no words are kept, whatever a person said.
     pub fn is_untold(&self, told: &ReviewRecord) -> Result<bool, CycleError> {
-        if !told.declined.is_empty() || told.forgotten.is_empty() {
+        Ok(told.declined.is_empty() && self.keeps_back(told)?)
+    }
+
+    /// Whether some of those words are.
+    pub fn keeps_back(&self, told: &ReviewRecord) -> Result<bool, CycleError> {
+        if told.forgotten.is_empty() {
             return Ok(false);
         }
         let commit = CommitId::parse(&told.commit).ok().and_then(|id| self.store.commit(id).ok());

@@ -13,6 +13,7 @@ use back::{Back, Beside};
 
 use super::commit::Amends;
 use super::network::TreeNetwork;
+use super::statement::without_lost_ties;
 use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::{Applied, Operation, RunRecord, reverted_among};
@@ -59,11 +60,12 @@ impl Cycle {
             return Err(CycleError::Refused { message: format!("there is no run {run} in wake"), hint });
         };
         if record.is_left_over() {
-            let landed = self.reviews_of(run)?.into_iter().rev().find_map(|review| review.lands);
+            let stands = self.decision_that_stands(&TreeNetwork::new(&self.store, tree), run)?;
+            let told = stands.map(|review| self.with_remarks(review)).transpose()?;
             return Err(CycleError::Refused {
                 message: format!("{run} was thrown away or amended, so there is nothing of it to take back"),
-                hint: Some(match landed {
-                    Some(landed) => format!("`git brain revert {landed}` takes back what landed in its place"),
+                hint: Some(match told {
+                    Some(told) => told.way_back(),
                     None => "feeding or proposing it again brings it back".to_owned(),
                 }),
             });
@@ -248,6 +250,11 @@ impl Cycle {
         Ok(records)
     }
 
+    /// The records of people's runs since a day, `YYYYMMDD`, newest first.
+    pub fn persons_since(&self, tree: TreeId, day: &str) -> Result<Vec<RunRecord>, CycleError> {
+        self.run_records(tree, |run| run.is_a_persons() && run.day() >= day, |_| true)
+    }
+
     /// Records of a tree, newest first, of the runs and files that are wanted.
     fn run_records(
         &self,
@@ -303,15 +310,22 @@ impl Cycle {
         Ok(out)
     }
 
-    /// Of what taking back would remove, archive or empty, makes what another tree has of it. What is archived here already stays so.
-    pub fn as_there(&self, reverted: &mut Reverted, there: CommitId) -> Result<(), CycleError> {
+    /// Of what taking back would remove, archive or empty, makes what another tree has of it, without ties to what is not here. What is archived here
+    /// already stays so, and what only loses some weight does: the merge brings what it became there.
+    pub fn as_there(&self, reverted: &mut Reverted, (here, there): (CommitId, CommitId)) -> Result<(), CycleError> {
         let theirs = TreeNetwork::new(&self.store, self.store.tree_of(there)?);
-        let removed: Vec<(NeuronId, Neuron)> =
+        let ours = TreeNetwork::new(&self.store, self.store.tree_of(here)?);
+        let mut going: Vec<(NeuronId, Neuron)> =
             reverted.amends.removed.iter().map(|(id, now)| (id.clone(), now.clone())).collect();
-        let changed = reverted.applied.neurons.iter().filter_map(|(id, (now, _))| Some((id.clone(), now.clone()?)));
-        let changed = changed.filter(|(_, now)| !now.is_archived());
-        for (id, now) in removed.into_iter().chain(changed.collect::<Vec<_>>()) {
+        going.extend(reverted.applied.neurons.iter().filter_map(|(id, (now, after))| {
+            let now = now.clone().filter(|now| !now.is_archived())?;
+            let is_emptied = after.is_archived() || after.salience == 0 && now.salience > 0;
+            (is_emptied || after.concept != now.concept || after.kind != now.kind).then(|| (id.clone(), now))
+        }));
+        let back: BTreeSet<NeuronId> = going.iter().map(|(id, _)| id.clone()).collect();
+        for (id, now) in going {
             let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
+            let their = without_lost_ties(their, |target| Ok(back.contains(target) || ours.shared(target)?.is_some()))?;
             reverted.amends.removed.remove(&id);
             // A record says what its commit does, and no more.
             if now == their {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::commit::run_of;
 use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
+use super::reject::remedy_of_answered;
 use super::sides::TreeSides;
 use super::trailers::SHOWN;
 use super::{Cycle, CycleError, EVALUATOR, HUMAN};
@@ -464,13 +465,17 @@ impl Cycle {
 
     /// That all which a waiting run answers was answered meanwhile.
     pub fn answered_meanwhile(&self, waiting: &WaitingRun) -> Result<Option<String>, CycleError> {
-        self.answered_already(&Candidate {
+        let why = self.answered_already(&Candidate {
             name: waiting.branch.to_string(),
             commit: waiting.tip,
             branch: Some(waiting.branch.clone()),
             run: Some(waiting.run.clone()),
             reviewed_by: None,
-        })
+        })?;
+        Ok(why.map(|why| match waiting.waits.as_str() {
+            "pending" => format!("{why}: `git brain run` puts it aside"),
+            _ => format!("{why}; {}", remedy_of_answered(waiting.branch.as_str())),
+        }))
     }
 
     /// Whether nothing that a run touches has changed in wake since, and its record names the neurons that its commit touches: then landing

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::capabilities::OPERATIONS;
 use super::models::KnownMind;
+use super::neuron::Kind;
 use crate::limits;
 
 /// `[review]`: which runs wait for a person.
@@ -105,6 +106,14 @@ impl Review {
             if let Some(word) = rule.operations.iter().find(|word| !OPERATIONS.contains(&word.as_str())) {
                 return Err(format!("[[review.rule]] {name}: there is no operation {word:?}"));
             }
+            // As rules are matched: `*` at the end stands for any ending.
+            let is_type = |word: &String| match word.strip_suffix('*') {
+                Some(beginning) => Kind::ALL.iter().any(|kind| kind.as_str().starts_with(beginning)),
+                None => Kind::ALL.iter().any(|kind| kind.as_str() == word),
+            };
+            if let Some(word) = rule.types.iter().find(|word| !is_type(word)) {
+                return Err(format!("[[review.rule]] {name}: there is no type {word:?}"));
+            }
             let mut words = rule.agents.iter().chain(&rule.origins).chain(&rule.neurons).chain(&rule.types);
             if words.any(|word| word.trim().is_empty()) {
                 return Err(format!("[[review.rule]] {name}: an empty word fits nothing"));
@@ -187,6 +196,8 @@ mod tests {
         for text in [
             rule("below = 1.5"),
             rule("agents = [\"\"]"),
+            rule("types = [\"sematic\"]"),
+            rule("operations = [\"rewrod\"]"),
             rule("reviewers = [\"Anna <anna@example.org>\"]"),
             rule("then = \"perhaps\""),
             rule("size = 3"),

@@ -228,6 +228,18 @@ impl ReviewRecord {
         path.starts_with(&Self::folder_of(&run)).then_some(run)
     }
 
+    /// The command that undoes the decision, once it was carried out.
+    pub fn way_back(&self) -> String {
+        match (&self.again, &self.lands) {
+            (Some(again), _) => format!("`git brain revert {again}` takes back what says the same"),
+            (None, Some(landed)) => format!("`git brain revert {landed}` takes back what landed in its place"),
+            (None, None) if self.verdict == Verdict::Reject => {
+                format!("`git brain review {} --again` lets it in after all", self.run)
+            }
+            (None, None) => format!("`git brain revert {}` takes it back", self.run),
+        }
+    }
+
     /// The decision and its reason as an outcome is told in words: `rejected by Anna: a rumour`.
     pub fn words(&self) -> String {
         let name = match self.via.as_str() {

@@ -2,6 +2,7 @@
 
 use super::{Door, Kind};
 use crate::cycle::merge::{Candidate, Fate, Report};
+use crate::cycle::reject::remedy_of_answered;
 use crate::cycle::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -16,8 +17,14 @@ impl Cycle {
         for candidate in candidates {
             let asked = main != Some(candidate.commit) && (named || self.is_shared()?);
             let mut why = if asked { self.fault_of(&candidate)? } else { None };
-            if named && why.is_none() {
-                why = self.answered_already(&candidate)?;
+            if why.is_none() {
+                why = match named || dry_run {
+                    true => self.answered_already(&candidate)?.map(|why| match named {
+                        true => format!("{why}; {}", remedy_of_answered(&candidate.name)),
+                        false => why,
+                    }),
+                    false => self.put_answered_aside(&candidate)?,
+                };
             }
             let runs = match (&why, &candidate.run) {
                 (Some(_), _) => Vec::new(),
@@ -67,17 +74,17 @@ impl Cycle {
 
     /// Runs that wait to be merged and, where somebody else judges them too, are good.
     pub(in crate::cycle) fn judged_pending(&self) -> Result<Vec<Candidate>, CycleError> {
-        let mut pending = self.pending()?;
-        if self.is_shared()? {
-            let mut good = Vec::new();
-            for candidate in pending {
-                if self.fault_of(&candidate)?.is_none() {
-                    good.push(candidate);
-                }
+        let (is_shared, mut good) = (self.is_shared()?, Vec::new());
+        for candidate in self.pending()? {
+            if is_shared && self.fault_of(&candidate)?.is_some() {
+                continue;
             }
-            pending = good;
+            match self.put_answered_aside(&candidate)? {
+                Some(why) => self.tell_once(why),
+                None => good.push(candidate),
+            }
         }
-        Ok(pending)
+        Ok(good)
     }
 
     /// The faults of the commits that a candidate brings to wake, as a sentence.

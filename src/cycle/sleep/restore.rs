@@ -84,7 +84,7 @@ impl Cycle {
         }
         Err(CycleError::Usage {
             message: format!("no commit of main or wake has a neuron {id}"),
-            hint: Some("`git brain log` and `git log --all -- network/neurons` show what there was".to_owned()),
+            hint: Some("an id that was cut short has to be whole; `git brain log` and `git log --all -- network/neurons` show what there was".to_owned()),
         })
     }
 

@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::cycle::commit::{Committed, Draft, branch_of};
+use super::ended::Ended;
+use crate::cycle::commit::{Committed, Draft, HELD_FOR_ORIGIN, branch_of};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::{APPLIED, Document, Operation, RunRecord};
-use crate::model::ids::{RunId, SubjectId};
+use crate::model::ids::{AgentName, NeuronId, RunId, SubjectId};
 use crate::model::layout::{self, Place};
+use crate::model::origin::Level;
 use crate::model::{Stamp, Stimulus, json, plural};
+use crate::review::kept_out::clip;
 use crate::review::{REASON, Verdict};
 use crate::store::{Author, Branch, Commit, CommitId, CommitSpec, ObjectWriter, TreeEdit};
 
@@ -35,8 +38,21 @@ pub(super) struct Rebuilt {
     pub held: Vec<(Branch, CommitId)>,
     /// Branches whose runs wait on other ones now.
     pub gone: Vec<(Branch, CommitId)>,
-    /// Runs that people here had taken back.
+    /// What is decided again, once this is the history here.
+    pub owed: Owed,
+}
+
+/// Decisions of the person here that no list of operations does again.
+#[derive(Clone, Debug)]
+pub struct Owed {
+    /// Wake as it was.
+    pub was: CommitId,
+    /// Runs that were taken back.
     pub reverts: Vec<RunId>,
+    /// Runs that were approved, and that nobody has any more, each with the run of the person that says the same and whether that waits.
+    pub approved: Vec<(RunId, RunId, bool)>,
+    /// Neurons that were restored.
+    pub restored: Vec<NeuronId>,
 }
 
 /// The maker of a run.
@@ -45,8 +61,13 @@ enum Made {
     Decision(Option<String>),
     /// A decision that does not count.
     InVain,
+    /// An agent, whose run the person here approved.
+    Approved,
     Otherwise,
 }
+
+/// The cognition of a run by which a person restores a neuron.
+pub const RESTORE: &str = "restore";
 
 /// The first subject that an operation forgets.
 fn forgotten(op: &Operation) -> Option<&SubjectId> {
@@ -136,7 +157,12 @@ impl Cycle {
     ) -> Result<(), CycleError> {
         let mut newest = self.newest_run(rebuilt.wake)?;
         let taken_back = self.reverted(self.store.tree_of(self.store.need_tip(self.store.wake())?)?)?;
+        let approved = self.approved_of(left, rebuilt)?;
         for (commit, record) in self.records_of(left)? {
+            if approved.contains(&record.run) {
+                self.redo(writer, rebuilt, (commit, record, None), Made::Approved, &mut newest)?;
+                continue;
+            }
             // What a person applied as an agent nothing wakes again.
             let is_applied = record.cognition == APPLIED && !record.is_left_over();
             if record.agent.as_str() != HUMAN && !is_applied {
@@ -148,7 +174,17 @@ impl Cycle {
                 continue;
             }
             if !record.reverts.is_empty() {
-                rebuilt.reverts.extend(record.reverts);
+                rebuilt.owed.reverts.extend(record.reverts);
+                continue;
+            }
+            if record.cognition == RESTORE {
+                let restored = record.effects.iter().filter_map(|effect| effect.id().cloned());
+                rebuilt.owed.restored.extend(restored);
+                continue;
+            }
+            // What an approved run replaces is archived when that is let in again.
+            let about = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
+            if about.is_some_and(|about| approved.contains(&about)) {
                 continue;
             }
             let branch = branch_of(self.store.wake(), &old)?;
@@ -230,7 +266,7 @@ impl Cycle {
         made: Made,
         newest: &mut Option<RunId>,
     ) -> Result<bool, CycleError> {
-        let old = record.run.clone();
+        let (old, is_approved) = (record.run.clone(), matches!(made, Made::Approved));
         let (again, waits) = match self.person_again(writer, rebuilt.wake, (record, held), made, newest.as_ref()) {
             Ok(Some(again)) => again,
             Ok(None) => {
@@ -246,6 +282,9 @@ impl Cycle {
             Err(error) => return Err(error),
         };
         let run = again.run.clone();
+        if is_approved {
+            rebuilt.owed.approved.push((old.clone(), run.clone(), waits));
+        }
         if waits {
             rebuilt.notes.push(format!("run {old} waits for review, as {run}"));
             rebuilt.held.push((again.branch, again.commit));
@@ -321,6 +360,18 @@ impl Cycle {
         if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
             return Ok(None);
         }
+        // As a rejection is taken back: what the run said, by the person who let it in.
+        let record = match made {
+            Made::Approved => RunRecord {
+                trigger: format!("{REASON}{}", record.run),
+                agent: AgentName::parse(HUMAN).expect("invariant: a valid name"),
+                cognition: "review".to_owned(),
+                prediction: None,
+                ops: record.ops.into_iter().filter(|op| !matches!(op, Operation::Acknowledge(_))).collect(),
+                ..record
+            },
+            _ => record,
+        };
         let mut document =
             Document { agent: Some(record.agent.clone()), prediction: record.prediction, ops: record.ops };
         if let Some(clean) = self.shared.secrets.redact_json(&json::pretty(&document)) {
@@ -333,13 +384,24 @@ impl Cycle {
         };
         let origins = &self.shared.policy.settings.origins;
         let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
+        if let Made::Approved = made {
+            self.shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
+        }
         // As little trusted as it was, and as what it takes up.
         let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
         let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
         let mut draft = Draft { reason: record.trigger, document, origin, held, ..by_hand };
-        if let Made::Decision(reviewed_by) = made {
-            // It says when that happened, and of what.
-            (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
+        // It says when that happened, and of what.
+        match made {
+            Made::Decision(reviewed_by) => {
+                (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
+            }
+            Made::Approved => {
+                (draft.clock, draft.roots) = (record.at, record.stimuli);
+                let level = origins.level(&draft.origin);
+                draft.held = (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned());
+            }
+            _ => {}
         }
         let applied = draft.apply(&self.store, &self.shared)?;
         draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
@@ -349,7 +411,7 @@ impl Cycle {
     }
 
     /// The records of runs that commits which are left out bring, in their order.
-    fn records_of(&self, left: &Left) -> Result<Vec<(CommitId, RunRecord)>, CycleError> {
+    pub(super) fn records_of(&self, left: &Left) -> Result<Vec<(CommitId, RunRecord)>, CycleError> {
         let mut records = Vec::new();
         for commit in left.commits.iter().filter(|commit| commit.parents.len() == 1) {
             let before = self.store.tree_of(commit.parents[0])?;
@@ -370,15 +432,16 @@ impl Cycle {
     pub(super) fn texts_again(
         &self,
         writer: &ObjectWriter<'_>,
-        old: CommitId,
+        left: &Left,
         rebuilt: &mut Rebuilt,
     ) -> Result<(), CycleError> {
         let store = &self.store;
-        let (was, tree) = (store.tree_of(old)?, store.tree_of(rebuilt.wake)?);
+        let (was, tree) = (store.tree_of(rebuilt.owed.was)?, store.tree_of(rebuilt.wake)?);
+        let ended = self.ended(left, rebuilt)?;
         let format = format_of(store, tree)?;
         let network = TreeNetwork::new(store, tree);
         let last = Stamp::from_unix(self.shared.world.latest_seconds());
-        let (mut edits, mut ids) = (Vec::new(), Vec::new());
+        let (mut edits, mut ids, mut waiting) = (Vec::new(), Vec::new(), 0);
         for change in store.diff(Some(tree), Some(was), layout::STIMULI)? {
             let (Place::Stimulus(id), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
                 continue;
@@ -406,7 +469,18 @@ impl Cycle {
             if store.file(tree, &path)?.is_some() || network.stimulus(&id)?.is_some() {
                 continue;
             }
-            edits.push(TreeEdit::new(layout::queue_entry(&stimulus.id), Some(layout::queued(&path, format))));
+            match ended.get(&id) {
+                Some(Ended::Gone(how)) => {
+                    let text = clip(&stimulus.text);
+                    rebuilt.notes.push(format!("{text:?} was {how} here, and is not fed again"));
+                    continue;
+                }
+                Some(Ended::LetIn) => {}
+                None => {
+                    edits.push(TreeEdit::new(layout::queue_entry(&stimulus.id), Some(layout::queued(&path, format))));
+                    waiting += 1;
+                }
+            }
             edits.push(TreeEdit::new(path, Some(stimulus.encode())));
             ids.push(id);
         }
@@ -425,8 +499,10 @@ impl Cycle {
             body: String::new(),
             trailers,
         })?;
-        let wait = if ids.len() == 1 { "waits" } else { "wait" };
-        rebuilt.notes.push(format!("{texts} {wait} to be perceived again, by the next `git brain run`"));
+        if waiting > 0 {
+            let wait = plural(waiting, "text waits", "texts wait");
+            rebuilt.notes.push(format!("{wait} to be perceived again, by the next `git brain run`"));
+        }
         Ok(())
     }
 }

@@ -12,6 +12,7 @@
 
 mod again;
 mod decisions;
+mod ended;
 mod offer;
 mod outgoing;
 mod overruled;
@@ -30,10 +31,10 @@ use super::admission::{Door, Fault};
 use super::{Cycle, CycleError, signed};
 use crate::cycle::commit::run_of;
 use crate::limits;
-use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, Remote, Tips};
 use crate::world::progress::report;
+pub use again::{Owed, RESTORE};
 pub use offer::Outlet;
 pub use overruled::Overruled;
 pub use places::NearRemote;
@@ -71,8 +72,8 @@ pub struct Synced {
     pub left: Vec<Left>,
     /// Runs on which the remote has another decision: nothing was joined, and those here have to give way first.
     pub overruled: Option<Overruled>,
-    /// Where commits here were left out, the runs that people had taken back in those.
-    pub done_again: Option<Vec<RunId>>,
+    /// Where commits here were left out, the decisions in those that are carried out again.
+    pub owed: Option<Owed>,
 }
 
 impl Synced {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::again::{Left, Rebuilt};
+use super::again::{Left, Owed, Rebuilt};
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged, Kind};
@@ -152,7 +152,7 @@ impl Cycle {
             synced
                 .note(format!("{0} is {new} now; {0} as it was is kept as refs/git-brain/rescue/{old}", change.branch));
         }
-        synced.done_again = Some(rebuilt.reverts);
+        synced.owed = Some(rebuilt.owed);
         rebuilt.notes.into_iter().for_each(|note| synced.note(note));
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Cycle {
         Err(CycleError::Refused {
             message: "the first commit of this brain is refused, so there is nothing to go back to".to_owned(),
             hint: Some(
-                "`git brain export` here, and `git brain import` in a clone of the remote, carry the memories over"
+                "`git brain export FILE` here, then `git brain init` in a new folder, `git brain import FILE` and `git brain sync` there carry the memories over"
                     .to_owned(),
             ),
         })
@@ -235,7 +235,7 @@ impl Cycle {
             notes: Vec::new(),
             held: Vec::new(),
             gone: Vec::new(),
-            reverts: Vec::new(),
+            owed: Owed { was: here.1, reverts: Vec::new(), approved: Vec::new(), restored: Vec::new() },
         };
         let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
         rebuilt.notes.extend(self.commit_lines(refused)?.into_iter().map(|line| format!("left out: {line}")));
@@ -250,7 +250,7 @@ impl Cycle {
             self.people_again(writer, left, &mut rebuilt)?;
             self.waiting_again(writer, left, &mut rebuilt)?;
             self.thrown_away_again(left, &mut rebuilt)?;
-            self.texts_again(writer, here.1, &mut rebuilt)?;
+            self.texts_again(writer, left, &mut rebuilt)?;
             self.tell_of_the_rest(left, &faults, &mut rebuilt)?;
         }
         Ok(rebuilt)
