@@ -8,7 +8,7 @@ use super::replaced::{Side, corrects_text, of_two};
 use super::{Brain, BrainError};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::revert::Chosen;
+use crate::cycle::revert::{Chosen, day_of};
 use crate::cycle::snapshot::snapshot_beside;
 use crate::cycle::statement::{Made, SETTLED};
 use crate::delta::{Operation, RunRecord};
@@ -177,7 +177,7 @@ impl Brain {
                 going.insert(format!("replaced by {}", episode_id(id)));
             }
         }
-        let since = chosen.iter().map(|record| record.run.day()).min();
+        let since = chosen.iter().map(|record| day_of(&record.run)).min();
         let Some(since) = since.filter(|_| !going.is_empty()) else { return Ok(Vec::new()) };
         let (mut notes, mut back) = (Vec::new(), Vec::new());
         let reverted = self.cycle.reverted(tree)?;
@@ -215,7 +215,7 @@ impl Brain {
         let is_its = |op: &Operation| matches!(op, Operation::Archive(archive) if archive.reason == reason);
         // What it says may be older than the run that touched it last.
         let day = one.stimulus.at.to_string().replace('-', "");
-        let since = run.day().min(day.get(..8).unwrap_or(run.day())).to_owned();
+        let since = day_of(run).min(day.get(..8).unwrap_or(day_of(run))).to_owned();
         if self.cycle.persons_since(tree, &since)?.iter().any(|record| record.ops.iter().any(is_its)) {
             return Ok(Vec::new());
         }

@@ -13,6 +13,7 @@ mod complete;
 mod council;
 mod deliberate;
 mod demo;
+mod editor;
 mod fit;
 mod graph;
 pub mod help;

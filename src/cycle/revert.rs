@@ -252,7 +252,7 @@ impl Cycle {
 
     /// The records of people's runs since a day, `YYYYMMDD`, newest first.
     pub fn persons_since(&self, tree: TreeId, day: &str) -> Result<Vec<RunRecord>, CycleError> {
-        self.run_records(tree, |run| run.is_a_persons() && run.day() >= day, |_| true)
+        self.run_records(tree, |run| run.is_a_persons() && day_of(run) >= day, |_| true)
     }
 
     /// Records of a tree, newest first, of the runs and files that are wanted.
@@ -376,6 +376,11 @@ impl Cycle {
         }
         Ok(edits)
     }
+}
+
+/// The day of a run, `YYYYMMDD`.
+pub fn day_of(run: &RunId) -> &str {
+    &run.as_str()[..8]
 }
 
 /// Whether an operation archives a memory for one that goes, or that is gone or archived: of several that replace one memory the first archived it, and

@@ -227,11 +227,6 @@ impl RunId {
         Self::new(self.unix_ms(), 0, &self.agent()).0[..19] == self.0[..19]
     }
 
-    /// The day of its time, `YYYYMMDD`.
-    pub fn day(&self) -> &str {
-        &self.0[..8]
-    }
-
     /// True for a run of a person: of what was said by the command line.
     pub fn is_a_persons(&self) -> bool {
         &self.0[29..] == HUMAN
