@@ -304,3 +304,48 @@ fn night_before_a_decision_that_gives_way_stops_no_machine() {
     as_person(&world, "b", "ben", &["sync"]).exits(0);
     told(&world, &["Osaka", "Quito"]);
 }
+
+#[test]
+fn what_a_person_brings_back_stands_beside_what_replaced_it() {
+    for how in ["restore", "revert the archiving"] {
+        let (world, old) = begun();
+        corrects(&world, &old, "Osaka", false);
+        let osaka = id(&world, "Osaka");
+        corrects(&world, &old, "Quito", false);
+        if how == "restore" {
+            world.brain("a", &["restore", &osaka]);
+        } else {
+            let runs = world.json("a", &["why", &osaka])["runs"].clone();
+            let archived = runs.as_array().unwrap().last().unwrap()["run"].as_str().unwrap().to_owned();
+            world.brain("a", &["revert", &archived]);
+        }
+        told(&world, &["Osaka", "Quito"]);
+    }
+}
+
+#[test]
+fn correction_of_what_another_machine_takes_back_replaces_what_that_had() {
+    let (world, old) = begun();
+    let middle = corrects(&world, &old, "Osaka", false);
+    sync(&world, &["a", "b"]);
+    let osaka = id(&world, "Osaka");
+    world.brain("b", &["revert", &middle]);
+    corrects(&world, &osaka, "Quito", false);
+    told(&world, &["Quito"]);
+}
+
+#[test]
+fn neuron_that_becomes_executable_in_the_same_push_is_refused() {
+    let world = two("");
+    world.brain("a", &["feed", "Otto eats kelp."]);
+    let listed = world.git("a", &["ls-tree", "-r", "wake", "network/neurons"]);
+    let (before, path) = listed.lines().find(|line| line.contains("kelp")).unwrap().split_once('\t').unwrap();
+    let blob = before.split(' ').nth(2).unwrap();
+    world.git("a", &["read-tree", "wake"]);
+    world.git("a", &["update-index", "--cacheinfo", &format!("100755,{blob},{path}")]);
+    let tree = world.git("a", &["write-tree"]);
+    let commit = world.git("a", &["commit-tree", tree.trim(), "-p", "wake", "-m", "by hand"]);
+    world.git("a", &["update-ref", "refs/heads/wake", commit.trim()]);
+    assert!(world.refused("a").contains("is executable"));
+    assert!(world.try_brain("a", &["audit", "--all"]).exits(3).out.contains("is executable"));
+}

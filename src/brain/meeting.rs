@@ -8,7 +8,7 @@ use super::replaced::{Side, corrects_text, of_two};
 use super::{Brain, BrainError};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::revert::{Chosen, day_of};
+use crate::cycle::revert::{BROUGHT_BACK, Chosen, day_of};
 use crate::cycle::snapshot::snapshot_beside;
 use crate::cycle::statement::{Made, SETTLED};
 use crate::delta::{Operation, RunRecord};
@@ -78,6 +78,13 @@ impl Brain {
             let may = |at: &&usize| self.may_overtake(found[*latest].side(), found[**at].side());
             leaving.extend(earlier.iter().filter(may).map(|at| (*at, *latest)));
         }
+        // What a person brought back since is wanted beside the other.
+        let mut wanted = BTreeSet::new();
+        for earlier in leaving.keys() {
+            let memory = &found[*earlier].memory;
+            wanted.extend(self.is_wanted_back(memory)?.then(|| memory.id.clone()));
+        }
+        leaving.retain(|earlier, _| !wanted.contains(&found[*earlier].memory.id));
         let mut gone = Vec::new();
         for (earlier, later) in leaving {
             let (old, new) = (&found[earlier], &found[later]);
@@ -99,9 +106,14 @@ impl Brain {
         let changes = store.diff_within(old, Some(tree), layout::RUNS, limits::FOLLOWED_NEURONS)?;
         let network = TreeNetwork::new(store, tree);
         let (mut taken_back, mut brought) = (BTreeMap::new(), Vec::new());
+        // What a revert brought back may be corrected by what its machine did not know.
+        let mut back = BTreeSet::new();
         for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
             let Place::Run(run) = Place::of(&change.path) else { continue };
-            let by = network.record(&run)?.filter(|by| run.is_a_persons() && !by.reverts.is_empty());
+            let by = network.record(&run)?.filter(|_| run.is_a_persons());
+            let restored = by.iter().filter(|by| by.trigger == BROUGHT_BACK).flat_map(|by| &by.effects);
+            back.extend(restored.filter_map(|effect| effect.id().map(ToString::to_string)));
+            let by = by.filter(|by| !by.reverts.is_empty());
             for run in by.iter().flat_map(|by| &by.reverts) {
                 if self.cycle.taken_back_by(tree, run)?.is_some() {
                     taken_back.extend(network.record(run)?.map(|record| (run.clone(), record)));
@@ -110,16 +122,11 @@ impl Brain {
             brought.extend(by);
         }
         let mut notes = self.settle_statements(&brought)?;
-        // What a revert brought back may be corrected by what its machine did not know.
-        let (mut back, mut wanted) = (BTreeSet::new(), Vec::new());
         for by in &brought {
             back.extend(by.effects.iter().filter_map(|effect| effect.id().map(ToString::to_string)));
-            for run in &by.reverts {
-                wanted.extend(network.record(run)?);
-            }
         }
         let back: Vec<String> = back.into_iter().take(limits::FOLLOWED_NEURONS).collect();
-        notes.extend(self.settle_rivals(&back, &wanted)?);
+        notes.extend(self.settle_rivals(&back)?);
         for record in taken_back.into_values() {
             notes.extend(self.bring_back_what_it_replaced(record)?);
         }
@@ -157,7 +164,7 @@ impl Brain {
         missed.sort_by(|a, b| b.cmp(a));
         for (_, id) in missed {
             if self.is_missed(&id, &chosen)? {
-                let by = self.restore(id.as_str(), false)?.run;
+                let by = self.restored(id.as_str(), Some(BROUGHT_BACK), false)?.run;
                 notes.push(format!(
                     "{id}, which {run} archived or replaced, is brought back by {by}: {run} is taken back"
                 ));
@@ -188,7 +195,7 @@ impl Brain {
                 if !going.contains(&archive.reason) || !self.is_missed(&archive.id, chosen)? {
                     continue;
                 }
-                let by = self.restore(archive.id.as_str(), false)?.run;
+                let by = self.restored(archive.id.as_str(), Some(BROUGHT_BACK), false)?.run;
                 notes.push(format!("{}, which gave way to a later correction, is brought back by {by}", archive.id));
                 back.push(archive.id.to_string());
                 let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
@@ -198,7 +205,7 @@ impl Brain {
                 }
             }
         }
-        notes.extend(self.settle_rivals(&back, &[])?);
+        notes.extend(self.settle_rivals(&back)?);
         Ok(notes)
     }
 

@@ -10,8 +10,10 @@ use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
 use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::revert::BROUGHT_BACK;
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
+use crate::cycle::sync::RESTORE;
 use crate::delta::{Operation, RunRecord};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
@@ -186,21 +188,17 @@ impl Brain {
         Ok(rivals)
     }
 
-    /// Archives what gives way to a correction among memories that came back, and among others of what they correct. A sentence for each. What these
-    /// runs had archived, which were taken back, was wanted back.
-    pub(super) fn settle_rivals(&self, ids: &[String], wanted: &[RunRecord]) -> Result<Vec<String>, BrainError> {
+    /// Archives what gives way to a correction among memories that came back, and among others of what they correct. A sentence for each. What a person
+    /// brought back by itself stays.
+    pub(super) fn settle_rivals(&self, ids: &[String]) -> Result<Vec<String>, BrainError> {
         let (store, wake) = (&self.cycle.store, self.at(None)?);
         let network = TreeNetwork::new(store, store.tree_of(wake)?);
         let (mut notes, mut leaving, mut snapshot) = (Vec::new(), Vec::<Leaving>::new(), None);
-        let is_wanted = |id: &NeuronId| {
-            let mut ops = wanted.iter().flat_map(|record| &record.ops);
-            ops.any(|op| matches!(op, Operation::Archive(archive) if archive.id == *id))
-        };
         for id in ids.iter().filter_map(|id| NeuronId::parse(id).ok()) {
             let Some(memory) = network.neuron(&id)?.filter(|memory| !memory.is_archived()) else { continue };
             let stimulus = memory.stimulus.as_ref().map(|id| network.stimulus_ever(id)).transpose()?.flatten();
             // A night may have removed it before it could be archived for what replaces it.
-            if let Some(stimulus) = stimulus.filter(|_| memory.kind == Kind::Episodic && !is_wanted(&id)) {
+            if let Some(stimulus) = stimulus.filter(|_| memory.kind == Kind::Episodic) {
                 if snapshot.is_none() {
                     snapshot = Some(snapshot_beside(store, store.tree_of(wake)?)?);
                 }
@@ -211,7 +209,8 @@ impl Brain {
                 {
                     let source = source.and_then(|stimulus| stimulus.source);
                     let later = (&by.origin, source.as_deref(), by.pinned, self.is_approved(&by)?);
-                    if self.may_overtake(later, (&memory.origin, stimulus.source.as_deref(), memory.pinned, false)) {
+                    let earlier = (&memory.origin, stimulus.source.as_deref(), memory.pinned, false);
+                    if self.may_overtake(later, earlier) && !self.is_wanted_back(&memory)? {
                         notes.push(format!("{id} is archived again: {} replaces it", by.id));
                         leaving.push(Leaving { reason: format!("replaced by {}", by.id), stimulus, is_let_in: true });
                         continue;
@@ -224,6 +223,11 @@ impl Brain {
             };
             let Some(record) = record else { continue };
             for Rival { earlier, later } in self.rivals(&record, self.is_approved(&memory)?, true)? {
+                if let Some(memory) = network.neuron(&episode_id(&earlier.id))?
+                    && self.is_wanted_back(&memory)?
+                {
+                    continue;
+                }
                 if leaving.iter().all(|one| one.stimulus.id != earlier.id) {
                     notes.push(of_two(&episode_id(&earlier.id), &later));
                     leaving.push(Leaving {
@@ -236,6 +240,37 @@ impl Brain {
         }
         self.archive(&leaving, None)?;
         Ok(notes)
+    }
+
+    /// Whether a person brought a memory back that was archived: by `restore`, or by a revert of what archived it. Then it stands beside what replaces it.
+    pub(super) fn is_wanted_back(&self, memory: &Neuron) -> Result<bool, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let archives = |record: &RunRecord| {
+            record.ops.iter().any(|op| matches!(op, Operation::Archive(archive) if archive.id == memory.id))
+        };
+        let reverted = self.cycle.reverted(tree)?;
+        let day = memory.created_at.to_string().replace('-', "");
+        for record in self.cycle.persons_since(tree, day.get(..8).unwrap_or_default())? {
+            if reverted.contains_key(&record.run) {
+                continue;
+            }
+            if archives(&record) {
+                return Ok(false);
+            }
+            if !record.effects.iter().any(|effect| effect.id() == Some(&memory.id)) {
+                continue;
+            }
+            if record.cognition == RESTORE && record.trigger != BROUGHT_BACK {
+                return Ok(true);
+            }
+            // Taking back the archiving alone, and not the run for which it was made.
+            let mut whole = record.reverts.iter().map(|run| network.record(run)).collect::<Result<Vec<_>, _>>()?;
+            if !whole.is_empty() && whole.drain(..).flatten().all(|record| archives(&record)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a person approved what made a memory, among the newest decisions.

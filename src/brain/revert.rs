@@ -96,10 +96,10 @@ impl Brain {
         report.notes.extend(notes);
         if !dry_run {
             // As another machine would bring it back that meets this one.
-            for record in &taken_back {
-                report.notes.extend(self.bring_back_below(record.clone())?);
+            for record in taken_back {
+                report.notes.extend(self.bring_back_below(record)?);
             }
-            report.notes.extend(self.settle_rivals(&report.neurons, &taken_back)?);
+            report.notes.extend(self.settle_rivals(&report.neurons)?);
             report.wake = self.at(None)?.to_string();
         }
         Ok(report)

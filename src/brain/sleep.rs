@@ -226,13 +226,24 @@ impl Brain {
 
     /// Brings a neuron back that was archived or pruned, as a run of yours.
     pub fn restore(&self, neuron: &str, dry_run: bool) -> Result<ApplyReport, BrainError> {
+        self.restored(neuron, None, dry_run)
+    }
+
+    /// The same for a reason: what a revert or an exchange brings back no person asked for.
+    pub(super) fn restored(
+        &self,
+        neuron: &str,
+        reason: Option<&str>,
+        dry_run: bool,
+    ) -> Result<ApplyReport, BrainError> {
         let id = self.neuron_named(neuron, None)?;
         let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
         let (base, shared) = (self.at(None)?, &self.cycle.shared);
         let newest = self.cycle.newest_run(base)?;
         let run = self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"restore", id.as_str().as_bytes()], 0)?;
         let restored = self.cycle.restored(&id, self.cycle.store.tree_of(base)?, &run)?;
-        let draft = Draft::by_hand(shared, base, run, RESTORE)?;
+        let mut draft = Draft::by_hand(shared, base, run, RESTORE)?;
+        draft.reason = reason.map_or(draft.reason, str::to_owned);
         self.land(draft, &restored.applied, dry_run)
     }
 }

@@ -378,6 +378,9 @@ impl Cycle {
     }
 }
 
+/// The trigger of a run that restores what no person asked for: something that had replaced it is taken back.
+pub const BROUGHT_BACK: &str = "brought back";
+
 /// The day of a run, `YYYYMMDD`.
 pub fn day_of(run: &RunId) -> &str {
     &run.as_str()[..8]

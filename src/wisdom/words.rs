@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::text;
+use crate::text::{self, Language};
 
 /// Function words that turn a case into its opposite.
 const NEGATIONS: [&str; 22] = [
@@ -41,10 +41,16 @@ const FILLERS: [&str; 17] = [
     "cette",
 ];
 
-/// The stems of an action's words but those that make no other one of it; of an action without any, of all.
+/// The stems of an action's words but those that make no other one of it, whatever language the few words are taken for: of each word the shortest
+/// stem; of an action without any, of all.
 pub fn plain_action(text: &str) -> BTreeSet<String> {
+    const LANGUAGES: [Language; 4] = [Language::English, Language::French, Language::German, Language::Spanish];
     let says = |w: &text::Word<'_>| !FILLERS.contains(&w.key.as_str());
-    let plain: BTreeSet<String> = text::words(text).into_iter().filter(says).map(|w| w.stem).collect();
+    let shortest = |w: text::Word<'_>| {
+        let stems = LANGUAGES.map(|language| text::stem(&w.key, Some(language)));
+        stems.into_iter().min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or(w.stem)
+    };
+    let plain: BTreeSet<String> = text::words(text).into_iter().filter(says).map(shortest).collect();
     if plain.is_empty() { action_stems(text) } else { plain }
 }
 

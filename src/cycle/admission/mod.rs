@@ -556,7 +556,7 @@ impl Judge<'_> {
         for change in changes {
             let Some(new) = change.new else { continue };
             let key = (change.path.clone(), new.blob.to_string());
-            if self.examined.contains(&key) && new.is_regular() {
+            if self.examined.contains(&key) && new.is_regular() && !new.is_executable() {
                 continue;
             }
             if !new.is_regular() && Place::of(&change.path) == Place::Other {

@@ -7,13 +7,15 @@ use super::ended::Ended;
 use crate::cycle::commit::{Committed, Draft, HELD_FOR_ORIGIN, branch_of};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
+use crate::cycle::revert::BROUGHT_BACK;
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
+use crate::delta::operation::Create;
 use crate::delta::{APPLIED, Document, Operation, RunRecord};
 use crate::model::ids::{AgentName, NeuronId, RunId, SubjectId};
 use crate::model::layout::{self, Place};
 use crate::model::origin::Level;
-use crate::model::{Stamp, Stimulus, json, plural};
+use crate::model::{Kind, Neuron, Stamp, Stimulus, json, plural};
 use crate::review::kept_out::clip;
 use crate::review::{REASON, Verdict};
 use crate::store::{Author, Branch, Commit, CommitId, CommitSpec, ObjectWriter, TreeEdit};
@@ -178,6 +180,9 @@ impl Cycle {
                 continue;
             }
             if record.cognition == RESTORE {
+                if record.trigger == BROUGHT_BACK {
+                    continue;
+                }
                 let restored = record.effects.iter().filter_map(|effect| effect.id().cloned());
                 rebuilt.owed.restored.extend(restored);
                 continue;
@@ -385,6 +390,7 @@ impl Cycle {
         let origins = &self.shared.policy.settings.origins;
         let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
         if let Made::Approved = made {
+            self.make_what_it_ties(&network, &mut document)?;
             self.shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
         }
         // As little trusted as it was, and as what it takes up.
@@ -410,17 +416,52 @@ impl Cycle {
         Ok(Some((draft.write(&applied, writer, &self.store, &self.shared)?, waits)))
     }
 
+    /// Makes the concepts first that operations tie to and that another text had made, which waits to be perceived again.
+    fn make_what_it_ties(&self, network: &TreeNetwork<'_>, document: &mut Document) -> Result<(), CycleError> {
+        let was = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;
+        let before = TreeNetwork::new(&self.store, was);
+        let mut made: Vec<Operation> = Vec::new();
+        let mut known: HashSet<NeuronId> = HashSet::new();
+        for op in &document.ops {
+            let ends = match op {
+                Operation::Create(create) => {
+                    known.extend(create.id.clone());
+                    continue;
+                }
+                Operation::Connect(op) => vec![&op.from, &op.to],
+                Operation::Activate(op) => vec![&op.id],
+                _ => continue,
+            };
+            for id in ends {
+                if !known.insert(id.clone()) || network.shared(id)?.is_some() {
+                    continue;
+                }
+                let concept =
+                    before.neuron(id)?.filter(|neuron| matches!(neuron.kind, Kind::Semantic | Kind::Contextual));
+                made.extend(concept.map(|neuron| {
+                    let (source, session, stimulus, at) = (None, None, None, None);
+                    let Neuron { concept, kind, .. } = neuron;
+                    Operation::Create(Create { id: Some(id.clone()), concept, kind, source, session, stimulus, at })
+                }));
+            }
+        }
+        document.ops.splice(0..0, made);
+        Ok(())
+    }
+
     /// The records of runs that commits which are left out bring, in their order.
     pub(super) fn records_of(&self, left: &Left) -> Result<Vec<(CommitId, RunRecord)>, CycleError> {
-        let mut records = Vec::new();
+        let (mut records, mut seen) = (Vec::new(), HashSet::new());
         for commit in left.commits.iter().filter(|commit| commit.parents.len() == 1) {
             let before = self.store.tree_of(commit.parents[0])?;
             for change in self.store.diff(Some(before), Some(commit.tree), layout::RUNS)? {
                 let (Place::Run(_), None, Some(file)) = (Place::of(&change.path), change.old, change.new) else {
                     continue;
                 };
-                // What cannot be read is named among the faults.
-                if let Ok(record) = RunRecord::decode(&self.store.content(file.blob)?, &change.path) {
+                // What cannot be read is named among the faults. A night has the runs of its day once more.
+                if let Ok(record) = RunRecord::decode(&self.store.content(file.blob)?, &change.path)
+                    && seen.insert(record.run.clone())
+                {
                     records.push((commit.id, record));
                 }
             }
