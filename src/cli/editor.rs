@@ -1,5 +1,7 @@
 //! A document that a person edits in the editor of git's settings.
 
+#![allow(clippy::disallowed_methods, reason = "the boundary to the person's editor")]
+
 use std::io::Write;
 
 use crate::brain::{Brain, BrainError};
