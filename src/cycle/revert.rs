@@ -317,15 +317,20 @@ impl Cycle {
         let ours = TreeNetwork::new(&self.store, self.store.tree_of(here)?);
         let mut going: Vec<(NeuronId, Neuron)> =
             reverted.amends.removed.iter().map(|(id, now)| (id.clone(), now.clone())).collect();
-        going.extend(reverted.applied.neurons.iter().filter_map(|(id, (now, after))| {
+        going.extend(reverted.applied.neurons.iter().filter_map(|(id, (now, _))| {
             let now = now.clone().filter(|now| !now.is_archived())?;
-            let is_emptied = after.is_archived() || after.salience == 0 && now.salience > 0;
-            (is_emptied || after.concept != now.concept || after.kind != now.kind).then(|| (id.clone(), now))
+            Some((id.clone(), now))
         }));
         let back: BTreeSet<NeuronId> = going.iter().map(|(id, _)| id.clone()).collect();
         for (id, now) in going {
             let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
-            let their = without_lost_ties(their, |target| Ok(back.contains(target) || ours.shared(target)?.is_some()))?;
+            let whole = without_lost_ties(their.clone(), |id| Ok(back.contains(id) || ours.shared(id)?.is_some()))?;
+            // A night here took away what it is tied to there: what it loses by the revert is all that it loses.
+            let after = reverted.applied.neurons.get(&id).map(|(_, after)| after);
+            if whole != their && after.is_some_and(|after| !after.is_archived() && after.concept == now.concept) {
+                continue;
+            }
+            let their = whole;
             reverted.amends.removed.remove(&id);
             // A record says what its commit does, and no more.
             if now == their {
