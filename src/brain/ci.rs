@@ -10,7 +10,7 @@ use super::decision::ReviewRequest;
 use super::pr::PrEntry;
 use super::{Brain, BrainError};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::reviewing::{Verified, WaitingRun};
+use crate::cycle::reviewing::{PENDING, Verified, WaitingRun};
 use crate::cycle::sync::Outlet;
 use crate::forge::{self, Check, Forge, Kind, Written};
 use crate::model::ids::RunId;
@@ -155,7 +155,7 @@ impl Brain {
         report.forge = desk.as_ref().map(|desk| desk.forge.kind());
         report.queue = self.judge_queue(desk.as_ref(), wanted, &mut report)?;
         for waiting in self.cycle.waiting_runs()? {
-            if waiting.waits == "pending" {
+            if waiting.waits == PENDING {
                 continue;
             }
             let run = self.attend(&waiting, desk.as_ref(), wanted, &mut report)?;

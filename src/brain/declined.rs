@@ -90,7 +90,7 @@ impl Brain {
         Ok(notes)
     }
 
-    /// What a run states and wake says word for word, of an origin that is trusted.
+    /// Statements of a run that wake has word for word, of an origin that is trusted, each with the neuron that says it.
     fn believed_of(&self, record: &RunRecord) -> Result<BTreeMap<String, NeuronId>, BrainError> {
         let shared = &self.cycle.shared;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);

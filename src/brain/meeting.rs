@@ -8,7 +8,7 @@ use super::replaced::{Side, corrects_text, of_two};
 use super::{Brain, BrainError};
 use crate::cycle::commit::Draft;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::revert::{BROUGHT_BACK, Chosen, day_of};
+use crate::cycle::revert::{BROUGHT_BACK, Chosen};
 use crate::cycle::snapshot::snapshot_beside;
 use crate::cycle::statement::{Made, SETTLED};
 use crate::delta::{Operation, RunRecord};
@@ -32,7 +32,7 @@ struct Candidate {
     is_approved: bool,
 }
 
-/// That a run archived what a memory replaces.
+/// The sentence for a run that archived the memories which another one replaces.
 fn replaces(run: &str, memory: &NeuronId) -> String {
     format!("{run} archived the memories that {memory} replaces")
 }
@@ -78,16 +78,12 @@ impl Brain {
             let may = |at: &&usize| self.may_overtake(found[*latest].side(), found[**at].side());
             leaving.extend(earlier.iter().filter(may).map(|at| (*at, *latest)));
         }
-        // What a person brought back since is wanted beside the other.
-        let mut wanted = BTreeSet::new();
-        for earlier in leaving.keys() {
-            let memory = &found[*earlier].memory;
-            wanted.extend(self.is_wanted_back(memory)?.then(|| memory.id.clone()));
-        }
-        leaving.retain(|earlier, _| !wanted.contains(&found[*earlier].memory.id));
         let mut gone = Vec::new();
         for (earlier, later) in leaving {
             let (old, new) = (&found[earlier], &found[later]);
+            if self.is_wanted_back(&old.memory)? {
+                continue;
+            }
             let reason = format!("replaced by {}", new.memory.id);
             notes.push(of_two(&old.memory.id, &new.memory.id));
             gone.push(Leaving { stimulus: old.stimulus.clone(), reason, is_let_in: true });
@@ -110,22 +106,21 @@ impl Brain {
         let mut back = BTreeSet::new();
         for change in changes.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
             let Place::Run(run) = Place::of(&change.path) else { continue };
-            let by = network.record(&run)?.filter(|_| run.is_a_persons());
-            let restored = by.iter().filter(|by| by.trigger == BROUGHT_BACK).flat_map(|by| &by.effects);
-            back.extend(restored.filter_map(|effect| effect.id().map(ToString::to_string)));
-            let by = by.filter(|by| !by.reverts.is_empty());
-            for run in by.iter().flat_map(|by| &by.reverts) {
+            if !run.is_a_persons() {
+                continue;
+            }
+            let by = network.record(&run)?.filter(|by| !by.reverts.is_empty() || by.trigger == BROUGHT_BACK);
+            let Some(by) = by else { continue };
+            back.extend(by.effects.iter().filter_map(|effect| effect.id().map(ToString::to_string)));
+            for run in &by.reverts {
                 if self.cycle.taken_back_by(tree, run)?.is_some() {
                     taken_back.extend(network.record(run)?.map(|record| (run.clone(), record)));
                 }
             }
-            brought.extend(by);
+            brought.extend((!by.reverts.is_empty()).then_some(by));
         }
         let mut notes = self.settle_statements(&brought)?;
-        for by in &brought {
-            back.extend(by.effects.iter().filter_map(|effect| effect.id().map(ToString::to_string)));
-        }
-        let back: Vec<String> = back.into_iter().take(limits::FOLLOWED_NEURONS).collect();
+        let back: Vec<String> = back.into_iter().collect();
         notes.extend(self.settle_rivals(&back)?);
         for record in taken_back.into_values() {
             notes.extend(self.bring_back_what_it_replaced(record)?);
@@ -164,7 +159,7 @@ impl Brain {
         missed.sort_by(|a, b| b.cmp(a));
         for (_, id) in missed {
             if self.is_missed(&id, &chosen)? {
-                let by = self.restored(id.as_str(), Some(BROUGHT_BACK), false)?.run;
+                let by = self.restore_for(Some(BROUGHT_BACK), id.as_str(), false)?.run;
                 notes.push(format!(
                     "{id}, which {run} archived or replaced, is brought back by {by}: {run} is taken back"
                 ));
@@ -184,7 +179,7 @@ impl Brain {
                 going.insert(format!("replaced by {}", episode_id(id)));
             }
         }
-        let since = chosen.iter().map(|record| day_of(&record.run)).min();
+        let since = chosen.iter().map(|record| record.run.unix_ms() / 1000).min();
         let Some(since) = since.filter(|_| !going.is_empty()) else { return Ok(Vec::new()) };
         let (mut notes, mut back) = (Vec::new(), Vec::new());
         let reverted = self.cycle.reverted(tree)?;
@@ -195,12 +190,12 @@ impl Brain {
                 if !going.contains(&archive.reason) || !self.is_missed(&archive.id, chosen)? {
                     continue;
                 }
-                let by = self.restored(archive.id.as_str(), Some(BROUGHT_BACK), false)?.run;
+                let by = self.restore_for(Some(BROUGHT_BACK), archive.id.as_str(), false)?.run;
                 notes.push(format!("{}, which gave way to a later correction, is brought back by {by}", archive.id));
                 back.push(archive.id.to_string());
                 let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
                 if let Some(memory) = network.neuron(&archive.id)? {
-                    let by = self.archive_let_in_by_itself(&memory)?;
+                    let by = self.archive_for(&memory, self.is_approved(&memory)?)?;
                     notes.extend(by.iter().map(|run| replaces(run, &memory.id)));
                 }
             }
@@ -213,20 +208,19 @@ impl Brain {
     fn replaced_elsewhere(&self, one: &Candidate) -> Result<Vec<String>, BrainError> {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let network = TreeNetwork::remembering(&self.cycle.store, tree, &self.cycle.shared.neurons);
-        let mut live = Vec::new();
+        let mut is_live = false;
         for old in &one.stimulus.supersedes {
-            live.extend(network.neuron(&episode_id(old))?.filter(|old| !old.is_archived()).map(|old| old.id));
+            is_live |= network.neuron(&episode_id(old))?.is_some_and(|old| !old.is_archived());
         }
-        let Some(run) = one.memory.run.as_ref().filter(|_| !live.is_empty()) else { return Ok(Vec::new()) };
+        let Some(run) = one.memory.run.as_ref().filter(|_| is_live) else { return Ok(Vec::new()) };
         let reason = format!("replaced by {}", one.memory.id);
         let is_its = |op: &Operation| matches!(op, Operation::Archive(archive) if archive.reason == reason);
-        // What it says may be older than the run that touched it last.
-        let day = one.stimulus.at.to_string().replace('-', "");
-        let since = day_of(run).min(day.get(..8).unwrap_or(day_of(run))).to_owned();
-        if self.cycle.persons_since(tree, &since)?.iter().any(|record| record.ops.iter().any(is_its)) {
+        // The text may be older than the run that touched its memory last.
+        let since = (run.unix_ms() / 1000).min(one.stimulus.at.unix());
+        if self.cycle.persons_since(tree, since)?.iter().any(|record| record.ops.iter().any(is_its)) {
             return Ok(Vec::new());
         }
-        let by = self.archive_let_in_by_itself(&one.memory)?;
+        let by = self.archive_for(&one.memory, one.is_approved)?;
         Ok(by.iter().map(|run| replaces(run, &one.memory.id)).collect())
     }
 
@@ -302,7 +296,7 @@ impl Brain {
         let changes = |folder| store.diff_within(old, Some(tree), folder, limits::FOLLOWED_NEURONS);
         let came = changes(layout::STIMULI)?.unwrap_or_default().into_iter().filter(|change| change.old.is_none());
         let landed = changes(layout::QUEUE)?.unwrap_or_default().into_iter().filter(|change| change.new.is_none());
-        let ids: BTreeSet<StimulusId> = came
+        let mut ids: BTreeSet<StimulusId> = came
             .chain(landed)
             .filter_map(|change| match Place::of(&change.path) {
                 Place::Stimulus(id) | Place::Queue(id) => Some(id),
@@ -310,7 +304,7 @@ impl Brain {
             })
             .collect();
         let network = TreeNetwork::remembering(store, tree, &self.cycle.shared.neurons);
-        let (mut ids, mut found) = (ids, Vec::new());
+        let mut found = Vec::new();
         // What a rejection that was taken back let in was in no queue any more.
         for change in changes(layout::RUNS)?.unwrap_or_default().into_iter().filter(|change| change.old.is_none()) {
             let Place::Run(run) = Place::of(&change.path) else { continue };

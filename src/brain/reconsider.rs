@@ -7,17 +7,15 @@ use super::replaced::Landing;
 use super::write::Given;
 use super::{ApplyReport, Brain, BrainError, RemarkRequest};
 use crate::cycle::EVALUATOR;
-use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
+use crate::cycle::commit::Draft;
 use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::quoted;
 use crate::cycle::reviewing::WaitingRun;
 use crate::delta::{Document, Operation, RunRecord};
 use crate::model::ids::{AgentName, RunId};
-use crate::model::origin::Level;
 use crate::model::{json, plural};
-use crate::review::{LESSON, REASON, TAKEN_BACK, Verdict};
+use crate::review::{LESSON, TAKEN_BACK, Verdict};
 use crate::store::{CommitId, LockName};
 
 /// A rejection that was taken back.
@@ -131,26 +129,11 @@ impl Brain {
         network: &TreeNetwork<'_>,
         wake: CommitId,
     ) -> Result<(Draft, crate::delta::Applied), BrainError> {
-        let shared = &self.cycle.shared;
         let run: RunId = self.new_persons_run(&["again", record.run.as_str()])?;
         let ops = record.ops.iter().filter(|op| lands(op)).cloned().collect();
-        let mut document = Document { agent: Some(run.agent()), prediction: None, ops };
-        shared.make_no_doubles(network, &mut document, &mut Vec::new())?;
-        let origin = record.origin.and(&quoted::by_hand(&document, network, &shared.policy.settings.origins)?);
-        let level = shared.policy.settings.origins.level(&origin);
-        if level == Level::Refused {
-            return Err(BrainError::refused(format!("origin {origin} is refused here, by [origins] of the settings")));
-        }
-        let draft = Draft {
-            reason: format!("{REASON}{}", record.run),
-            document,
-            origin,
-            roots: record.stimuli.clone(),
-            clock: record.at,
-            held: (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned()),
-            ..Draft::by_hand(shared, wake, run, "review")?
-        };
-        let mut applied = draft.apply(&self.cycle.store, shared)?;
+        let document = Document { agent: Some(run.agent()), prediction: None, ops };
+        let draft = self.cycle.draft_again(network, wake, record, run, document)?;
+        let mut applied = draft.apply(&self.cycle.store, &self.cycle.shared)?;
         answer_for(&record.agent, &record.ops, &draft, network, &mut applied)?;
         Ok((draft, applied))
     }

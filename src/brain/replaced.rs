@@ -10,10 +10,9 @@ use crate::activation::Snapshot;
 use crate::activation::recall::Filters;
 use crate::cycle::commit::{Draft, HELD_FOR_ORIGIN};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::revert::BROUGHT_BACK;
+use crate::cycle::revert::{BROUGHT_BACK, RESTORE};
 use crate::cycle::reviewing::Replaced;
 use crate::cycle::snapshot::snapshot_beside;
-use crate::cycle::sync::RESTORE;
 use crate::delta::{Operation, RunRecord};
 use crate::model::ids::{NeuronId, RunId, StimulusId, episode_id};
 use crate::model::layout::{self, Place};
@@ -24,6 +23,9 @@ use crate::store::CommitId;
 
 /// Memories of a run that are looked after, and answers of recall that are looked at for each.
 const LOOKED_AT: usize = 16;
+
+/// Memories that came back at once for which recall is asked what replaces them.
+const BROUGHT: usize = 64;
 
 /// Decisions that are looked through for who let a memory in.
 const DECISIONS: usize = 100;
@@ -194,11 +196,13 @@ impl Brain {
         let (store, wake) = (&self.cycle.store, self.at(None)?);
         let network = TreeNetwork::new(store, store.tree_of(wake)?);
         let (mut notes, mut leaving, mut snapshot) = (Vec::new(), Vec::<Leaving>::new(), None);
+        let mut asked = 0;
         for id in ids.iter().filter_map(|id| NeuronId::parse(id).ok()) {
             let Some(memory) = network.neuron(&id)?.filter(|memory| !memory.is_archived()) else { continue };
             let stimulus = memory.stimulus.as_ref().map(|id| network.stimulus_ever(id)).transpose()?.flatten();
             // A night may have removed it before it could be archived for what replaces it.
-            if let Some(stimulus) = stimulus.filter(|_| memory.kind == Kind::Episodic) {
+            if let Some(stimulus) = stimulus.filter(|_| memory.kind == Kind::Episodic && asked < BROUGHT) {
+                asked += 1;
                 if snapshot.is_none() {
                     snapshot = Some(snapshot_beside(store, store.tree_of(wake)?)?);
                 }
@@ -250,11 +254,8 @@ impl Brain {
             record.ops.iter().any(|op| matches!(op, Operation::Archive(archive) if archive.id == memory.id))
         };
         let reverted = self.cycle.reverted(tree)?;
-        let day = memory.created_at.to_string().replace('-', "");
-        for record in self.cycle.persons_since(tree, day.get(..8).unwrap_or_default())? {
-            if reverted.contains_key(&record.run) {
-                continue;
-            }
+        let records = self.cycle.persons_since(tree, memory.created_at.unix())?.into_iter();
+        for record in records.filter(|record| !reverted.contains_key(&record.run)) {
             if archives(&record) {
                 return Ok(false);
             }
@@ -265,8 +266,11 @@ impl Brain {
                 return Ok(true);
             }
             // Taking back the archiving alone, and not the run for which it was made.
-            let mut whole = record.reverts.iter().map(|run| network.record(run)).collect::<Result<Vec<_>, _>>()?;
-            if !whole.is_empty() && whole.drain(..).flatten().all(|record| archives(&record)) {
+            let mut is_alone = !record.reverts.is_empty();
+            for run in &record.reverts {
+                is_alone &= network.record(run)?.is_some_and(|record| archives(&record));
+            }
+            if is_alone {
                 return Ok(true);
             }
         }
@@ -284,12 +288,7 @@ impl Brain {
                 Verdict::Reject => self.cycle.with_remarks(review)?,
                 _ => review,
             };
-            let landed = match (&review.again, review.verdict) {
-                (Some(again), _) => again,
-                (None, Verdict::Reject) => continue,
-                (None, _) => review.lands.as_ref().unwrap_or(&review.run),
-            };
-            let landed = network.record(landed)?;
+            let landed = review.landed().map(|run| network.record(run)).transpose()?.flatten();
             if landed.is_some_and(|landed| landed.stimuli.contains(stimulus))
                 && self.cycle.holds_for_its_run(&review)?
             {
@@ -332,20 +331,15 @@ impl Brain {
     pub(super) fn archive_let_in(&self, let_in: &[Neuron]) -> Result<Vec<String>, BrainError> {
         let mut archived = Vec::new();
         for neuron in let_in {
-            if let Some(record) = self.brought(neuron)? {
-                archived.extend(self.archive_replaced(&Landing { record: &record, by: None, is_let_in: true })?);
-            }
+            archived.extend(self.archive_for(neuron, true)?);
         }
         Ok(archived)
     }
 
-    /// Archives what a memory replaces that landed by itself. Returns the runs that did.
-    pub(super) fn archive_let_in_by_itself(&self, neuron: &Neuron) -> Result<Vec<String>, BrainError> {
-        match self.brought(neuron)? {
-            Some(record) => {
-                let is_let_in = self.is_approved(neuron)?;
-                self.archive_replaced(&Landing { record: &record, by: None, is_let_in })
-            }
+    /// The same of one memory; `is_let_in`: whether a person has.
+    pub(super) fn archive_for(&self, memory: &Neuron, is_let_in: bool) -> Result<Vec<String>, BrainError> {
+        match self.brought(memory)? {
+            Some(record) => self.archive_replaced(&Landing { record: &record, by: None, is_let_in }),
             None => Ok(Vec::new()),
         }
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AuditItem, Brain, BrainError, Unapproved};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::reviewing::After;
+use crate::cycle::reviewing::{After, PENDING};
 use crate::cycle::snapshot::{KEPT_NOWHERE, snapshot_beside};
 use crate::cycle::statement::statements;
 use crate::cycle::sync::Standoff;
@@ -23,9 +23,6 @@ const ANSWERS: usize = 3;
 
 /// Words of a question that is made of a text.
 const QUESTION_WORDS: usize = 24;
-
-/// Waits for no person: only to be merged.
-pub(super) const PENDING: &str = "pending";
 
 /// Where the outlines of runs that wait are kept, in the cache.
 const KEPT: &str = "waiting.json";
@@ -141,7 +138,7 @@ impl Brain {
                 Some(outline) => Ok(outline.clone()),
                 None => self.outline(&branch, tip, &run, &rules),
             };
-            let waits = outline.as_ref().map_or_else(|_| "pending".to_owned(), |outline| outline.waits.clone());
+            let waits = outline.as_ref().map_or_else(|_| PENDING.to_owned(), |outline| outline.waits.clone());
             let mut line = ReviewLine {
                 branch: branch.to_string(),
                 run: run.to_string(),

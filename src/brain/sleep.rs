@@ -7,8 +7,8 @@ use super::{Brain, BrainError};
 use crate::consolidation::{SleepRecord, Totals};
 use crate::cycle::HUMAN;
 use crate::cycle::commit::Draft;
+use crate::cycle::revert::RESTORE;
 use crate::cycle::sleep::{Mode, Sleep, run_of};
-use crate::cycle::sync::RESTORE;
 use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::store::{Branch, Left};
@@ -226,14 +226,14 @@ impl Brain {
 
     /// Brings a neuron back that was archived or pruned, as a run of yours.
     pub fn restore(&self, neuron: &str, dry_run: bool) -> Result<ApplyReport, BrainError> {
-        self.restored(neuron, None, dry_run)
+        self.restore_for(None, neuron, dry_run)
     }
 
     /// The same for a reason: what a revert or an exchange brings back no person asked for.
-    pub(super) fn restored(
+    pub(super) fn restore_for(
         &self,
-        neuron: &str,
         reason: Option<&str>,
+        neuron: &str,
         dry_run: bool,
     ) -> Result<ApplyReport, BrainError> {
         let id = self.neuron_named(neuron, None)?;

@@ -245,7 +245,8 @@ impl Brain {
         };
         self.replaced_by_review(&record, &review, &by, &mut notes)?;
         self.cycle.store.end_decision();
-        notes.extend(self.waits_as_well(&record, review.verdict)?);
+        // What is done is done, whether or not a branch can be read.
+        notes.extend(self.waits_as_well(&record, review.verdict).unwrap_or_default());
         // A decision that was begun with its words.
         if request.forget && !review.declined.is_empty() {
             notes.extend(self.remark_alone(&RemarkRequest::forget(&review.run))?.notes);

@@ -19,7 +19,7 @@ pub(super) fn kept(error: BrainError, text: &str) -> BrainError {
     }
 }
 
-/// What a person made of a run's document; `None`: nothing else.
+/// A run's document as a person edited it; `None`: as it was.
 pub(super) fn edited(brain: &Brain, run: &str) -> Result<Option<String>, BrainError> {
     let before = brain.document_of(run)?;
     let failed = |what: &str, error: std::io::Error| BrainError::usage(format!("{what}: {error}"));

@@ -28,11 +28,8 @@ impl Cycle {
                 Verdict::Reject => self.with_remarks(review)?,
                 _ => review,
             };
-            let (landed, at) = match (&review.again, review.verdict) {
-                (Some(again), _) => (again, again),
-                (None, Verdict::Reject) => continue,
-                (None, _) => (review.lands.as_ref().unwrap_or(&review.run), &review.review),
-            };
+            let Some(landed) = review.landed() else { continue };
+            let at = review.again.as_ref().unwrap_or(&review.review);
             let Some(record) = network.record(landed)? else { continue };
             let mut said_by_it = Vec::new();
             for effect in &record.effects {

@@ -260,17 +260,12 @@ impl Cycle {
     /// Puts a run aside that waits for no person and would count twice: its branch goes, and its commits are kept. Why, in words; `None`: it would not.
     pub(super) fn put_answered_aside(&self, candidate: &Candidate) -> Result<Option<String>, CycleError> {
         let Some(why) = self.answered_already(candidate)? else { return Ok(None) };
-        let Some(branch) = &candidate.branch else { return Ok(Some(why)) };
-        Ok(Some(format!("{why}; {}", self.put_aside(branch, candidate.commit)?)))
-    }
-
-    /// Removes a branch whose commits are kept here. Where, in words.
-    pub fn put_aside(&self, branch: &Branch, tip: CommitId) -> Result<String, CycleError> {
+        let (Some(branch), tip) = (&candidate.branch, candidate.commit) else { return Ok(Some(why)) };
         self.store.rescue(tip)?;
         match self.store.update_refs(&[RefChange::delete(branch.clone(), tip)], "git-brain: put aside")? {
-            RefOutcome::Done { .. } => {
-                Ok(format!("it is put aside: `git log -p {tip}` shows it, which refs/git-brain/rescue/{tip} keeps"))
-            }
+            RefOutcome::Done { .. } => Ok(Some(format!(
+                "{why}; it is put aside: `git log -p {tip}` shows it, which refs/git-brain/rescue/{tip} keeps"
+            ))),
             RefOutcome::Modified { branch, .. } => Err(CycleError::Busy(format!(
                 "{branch} was moved meanwhile, by something that does not know our locks"
             ))),
@@ -321,7 +316,7 @@ impl Causes {
     }
 }
 
-/// The way out of a run that waits and would count twice.
-pub(super) fn remedy_of_answered(name: &str) -> String {
-    format!("`git brain reject {name}` throws it away, and nothing learns from that")
+/// Why a run that waits for a person would count twice, with the way out.
+pub(super) fn and_remedy(why: &str, name: &str) -> String {
+    format!("{why}; `git brain reject {name}` throws it away, and nothing learns from that")
 }

@@ -250,9 +250,11 @@ impl Cycle {
         Ok(records)
     }
 
-    /// The records of people's runs since a day, `YYYYMMDD`, newest first.
-    pub fn persons_since(&self, tree: TreeId, day: &str) -> Result<Vec<RunRecord>, CycleError> {
-        self.run_records(tree, |run| run.is_a_persons() && day_of(run) >= day, |_| true)
+    /// The records of people's runs since a second, with a day for clocks that differ, newest first.
+    pub fn persons_since(&self, tree: TreeId, seconds: i64) -> Result<Vec<RunRecord>, CycleError> {
+        const DAY: i64 = 86_400;
+        let since = (seconds - DAY).saturating_mul(1000);
+        self.run_records(tree, |run| run.is_a_persons() && run.unix_ms() >= since, |_| true)
     }
 
     /// Records of a tree, newest first, of the runs and files that are wanted.
@@ -310,27 +312,25 @@ impl Cycle {
         Ok(out)
     }
 
-    /// Of what taking back would remove, archive or empty, makes what another tree has of it, without ties to what is not here. What is archived here
-    /// already stays so, and what only loses some weight does: the merge brings what it became there.
-    pub fn as_there(&self, reverted: &mut Reverted, (here, there): (CommitId, CommitId)) -> Result<(), CycleError> {
+    /// Of what taking back would remove or change, makes what another tree has of it, without ties to what is not here. What is archived here already
+    /// stays so, and so does what has such ties there and would only change: a night here took more from it than the revert does.
+    pub fn as_there(&self, reverted: &mut Reverted, (base, there): (CommitId, CommitId)) -> Result<(), CycleError> {
         let theirs = TreeNetwork::new(&self.store, self.store.tree_of(there)?);
-        let ours = TreeNetwork::new(&self.store, self.store.tree_of(here)?);
+        let ours = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
         let mut going: Vec<(NeuronId, Neuron)> =
             reverted.amends.removed.iter().map(|(id, now)| (id.clone(), now.clone())).collect();
-        going.extend(reverted.applied.neurons.iter().filter_map(|(id, (now, _))| {
-            let now = now.clone().filter(|now| !now.is_archived())?;
-            Some((id.clone(), now))
-        }));
+        let changed = reverted.applied.neurons.iter().filter_map(|(id, (now, _))| Some((id.clone(), now.clone()?)));
+        going.extend(changed.filter(|(_, now)| !now.is_archived()));
         let back: BTreeSet<NeuronId> = going.iter().map(|(id, _)| id.clone()).collect();
         for (id, now) in going {
             let Some(their) = theirs.neuron(&id)?.filter(|their| !their.is_archived()) else { continue };
-            let whole = without_lost_ties(their.clone(), |id| Ok(back.contains(id) || ours.shared(id)?.is_some()))?;
-            // A night here took away what it is tied to there: what it loses by the revert is all that it loses.
+            let is_here = |id: &NeuronId| Ok(back.contains(id) || ours.shared(id)?.is_some());
+            let here = without_lost_ties(their.clone(), is_here)?;
             let after = reverted.applied.neurons.get(&id).map(|(_, after)| after);
-            if whole != their && after.is_some_and(|after| !after.is_archived() && after.concept == now.concept) {
+            if here != their && after.is_some_and(|after| !after.is_archived() && after.concept == now.concept) {
                 continue;
             }
-            let their = whole;
+            let their = here;
             reverted.amends.removed.remove(&id);
             // A record says what its commit does, and no more.
             if now == their {
@@ -383,19 +383,22 @@ impl Cycle {
     }
 }
 
-/// The trigger of a run that restores what no person asked for: something that had replaced it is taken back.
-pub const BROUGHT_BACK: &str = "brought back";
-
-/// The day of a run, `YYYYMMDD`.
-pub fn day_of(run: &RunId) -> &str {
-    &run.as_str()[..8]
+/// The memory in whose place another one is archived, by the reason of that.
+pub fn replacer(reason: &str) -> Option<NeuronId> {
+    let by = ["replaced by ", "corrected by "].iter().find_map(|how| reason.strip_prefix(how));
+    by.and_then(|by| NeuronId::parse(by).ok())
 }
+
+/// The cognition of a run that restores a neuron.
+pub const RESTORE: &str = "restore";
+
+/// The trigger of one that no person asked for: something that had replaced the neuron is taken back.
+pub const BROUGHT_BACK: &str = "brought back";
 
 /// Whether an operation archives a memory for one that goes, or that is gone or archived: of several that replace one memory the first archived it, and
 /// may have been taken back since.
 fn archives_for(network: &TreeNetwork<'_>, going: &BTreeSet<NeuronId>, op: &Operation) -> Result<bool, CycleError> {
     let Operation::Archive(archive) = op else { return Ok(false) };
-    let by = ["replaced by ", "corrected by "].iter().find_map(|how| archive.reason.strip_prefix(how));
-    let Some(by) = by.and_then(|by| NeuronId::parse(by).ok()) else { return Ok(false) };
+    let Some(by) = replacer(&archive.reason) else { return Ok(false) };
     Ok(going.contains(&by) || network.neuron(&by)?.is_none_or(|by| by.is_archived()))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::commit::run_of;
 use super::merge::{Candidate, edits_of};
 use super::network::TreeNetwork;
-use super::reject::remedy_of_answered;
+use super::reject::and_remedy;
 use super::sides::TreeSides;
 use super::trailers::SHOWN;
 use super::{Cycle, CycleError, EVALUATOR, HUMAN};
@@ -21,6 +21,9 @@ use crate::store::{Branch, Commit, CommitId, FileChange, TreeId};
 
 /// Stimuli whose words are shown.
 const EVIDENCE: usize = 50;
+
+/// The word for a run that waits for no person: only to be merged.
+pub const PENDING: &str = "pending";
 
 /// What says of a memory that a run rewords that wake has reworded it as well.
 pub const SINCE: &str = "was reworded in wake since";
@@ -124,7 +127,7 @@ impl Cycle {
         let above = if commit.id == tip { None } else { Some(self.store.commit(tip)?) };
         // A conflict is noted above the run; of itself no run says it.
         let own = commit.trailer("Review").map(|own| if own == "conflict" { "asked" } else { own });
-        let waits = above.as_ref().map_or(own, |above| above.trailer("Review")).unwrap_or("pending").to_owned();
+        let waits = above.as_ref().map_or(own, |above| above.trailer("Review")).unwrap_or(PENDING).to_owned();
         Ok(WaitingRun { branch, tip, commit, run, waits })
     }
 
@@ -473,8 +476,8 @@ impl Cycle {
             reviewed_by: None,
         })?;
         Ok(why.map(|why| match waiting.waits.as_str() {
-            "pending" => format!("{why}: `git brain run` puts it aside"),
-            _ => format!("{why}; {}", remedy_of_answered(waiting.branch.as_str())),
+            PENDING => format!("{why}: `git brain run` puts it aside"),
+            _ => and_remedy(&why, waiting.branch.as_str()),
         }))
     }
 

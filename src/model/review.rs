@@ -106,11 +106,7 @@ impl Review {
             if let Some(word) = rule.operations.iter().find(|word| !OPERATIONS.contains(&word.as_str())) {
                 return Err(format!("[[review.rule]] {name}: there is no operation {word:?}"));
             }
-            // As rules are matched: `*` at the end stands for any ending.
-            let is_type = |word: &String| match word.strip_suffix('*') {
-                Some(beginning) => Kind::ALL.iter().any(|kind| kind.as_str().starts_with(beginning)),
-                None => Kind::ALL.iter().any(|kind| kind.as_str() == word),
-            };
+            let is_type = |word: &String| Kind::ALL.iter().any(|kind| matches(word, kind.as_str()));
             if let Some(word) = rule.types.iter().find(|word| !is_type(word)) {
                 return Err(format!("[[review.rule]] {name}: there is no type {word:?}"));
             }
@@ -182,6 +178,14 @@ impl Review {
             Some(rule) if !rule.reviewers.is_empty() => &rule.reviewers,
             _ => &self.reviewers,
         }
+    }
+}
+
+/// Whether a word is what a pattern says; `*` at its end stands for any ending.
+pub fn matches(pattern: &str, word: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word == pattern,
     }
 }
 

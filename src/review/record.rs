@@ -228,6 +228,15 @@ impl ReviewRecord {
         path.starts_with(&Self::folder_of(&run)).then_some(run)
     }
 
+    /// The run by which what it let in lands: of a rejection that was taken back, the one that says the same. `None`: it lets nothing in.
+    pub fn landed(&self) -> Option<&RunId> {
+        match (&self.again, self.verdict) {
+            (Some(again), _) => Some(again),
+            (None, Verdict::Reject) => None,
+            (None, _) => Some(self.lands.as_ref().unwrap_or(&self.run)),
+        }
+    }
+
     /// The command that undoes the decision, once it was carried out.
     pub fn way_back(&self) -> String {
         match (&self.again, &self.lands) {

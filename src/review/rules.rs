@@ -2,6 +2,7 @@
 
 use crate::delta::{Effect, Operation};
 use crate::model::Origin;
+pub use crate::model::review::matches;
 use crate::model::review::{Review, ReviewRule, Then};
 
 /// What rules judge a run by.
@@ -63,14 +64,6 @@ fn fits(rule: &ReviewRule, facts: &Facts<'_>) -> bool {
         && any(&rule.operations, Box::new(facts.operations.iter().map(Operation::name)))
         && rule.at_least.is_none_or(|least| facts.effects.len() >= least)
         && rule.below.is_none_or(|below| facts.expected < below)
-}
-
-/// Whether a word is what a pattern says; `*` at its end stands for any ending.
-pub fn matches(pattern: &str, word: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(beginning) => word.starts_with(beginning),
-        None => word == pattern,
-    }
 }
 
 /// Prefixes of the names that people have on forges.

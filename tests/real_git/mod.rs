@@ -55,7 +55,7 @@ impl Brain {
     }
 
     pub fn command(&self, program: &str, dir: &Path, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new(crate::sandbox::place_of(program));
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.folder.path()).env("LC_ALL", "C");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");

@@ -18,6 +18,14 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_git-brain");
 /// A moment for tests that fix the clock.
 pub const NOW: &str = "2026-01-26T14:32:00Z";
 
+/// The file of a program on the path. A command with an environment of its own that is named without its folder is
+/// started by a copy of the whole process, which costs more than what many of them do.
+pub fn place_of(program: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join(program)).find(|place| place.is_file());
+    found.unwrap_or_else(|| program.into())
+}
+
 /// What a command of ours said.
 #[derive(Debug)]
 pub struct Answer {
@@ -145,7 +153,7 @@ impl Sandbox {
 
     /// A command of `program` in the sandbox's world, not started.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(program);
+        let mut command = Command::new(place_of(program));
         command.args(args).current_dir(&self.dir).env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "PATH"));
         command.envs([

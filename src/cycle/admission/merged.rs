@@ -2,7 +2,7 @@
 
 use super::{Door, Kind};
 use crate::cycle::merge::{Candidate, Fate, Report};
-use crate::cycle::reject::remedy_of_answered;
+use crate::cycle::reject::and_remedy;
 use crate::cycle::{Cycle, CycleError, signed};
 use crate::limits;
 use crate::model::ids::RunId;
@@ -18,12 +18,10 @@ impl Cycle {
             let asked = main != Some(candidate.commit) && (named || self.is_shared()?);
             let mut why = if asked { self.fault_of(&candidate)? } else { None };
             if why.is_none() {
-                why = match named || dry_run {
-                    true => self.answered_already(&candidate)?.map(|why| match named {
-                        true => format!("{why}; {}", remedy_of_answered(&candidate.name)),
-                        false => why,
-                    }),
-                    false => self.put_answered_aside(&candidate)?,
+                why = match (named, dry_run) {
+                    (true, _) => self.answered_already(&candidate)?.map(|why| and_remedy(&why, &candidate.name)),
+                    (false, true) => self.answered_already(&candidate)?,
+                    (false, false) => self.put_answered_aside(&candidate)?,
                 };
             }
             let runs = match (&why, &candidate.run) {

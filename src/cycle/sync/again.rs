@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::ended::Ended;
+use super::ended::{Ended, Records};
 use crate::cycle::commit::{Committed, Draft, HELD_FOR_ORIGIN, branch_of};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
-use crate::cycle::revert::BROUGHT_BACK;
+use crate::cycle::revert::{BROUGHT_BACK, RESTORE};
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::operation::Create;
@@ -40,7 +40,7 @@ pub(super) struct Rebuilt {
     pub held: Vec<(Branch, CommitId)>,
     /// Branches whose runs wait on other ones now.
     pub gone: Vec<(Branch, CommitId)>,
-    /// What is decided again, once this is the history here.
+    /// Decisions that are carried out again, once this is the history here.
     pub owed: Owed,
 }
 
@@ -67,9 +67,6 @@ enum Made {
     Approved,
     Otherwise,
 }
-
-/// The cognition of a run by which a person restores a neuron.
-pub const RESTORE: &str = "restore";
 
 /// The first subject that an operation forgets.
 fn forgotten(op: &Operation) -> Option<&SubjectId> {
@@ -154,13 +151,13 @@ impl Cycle {
     pub(super) fn people_again(
         &self,
         writer: &ObjectWriter<'_>,
-        left: &Left,
+        (left, records): (&Left, &Records),
         rebuilt: &mut Rebuilt,
     ) -> Result<(), CycleError> {
         let mut newest = self.newest_run(rebuilt.wake)?;
         let taken_back = self.reverted(self.store.tree_of(self.store.need_tip(self.store.wake())?)?)?;
-        let approved = self.approved_of(left, rebuilt)?;
-        for (commit, record) in self.records_of(left)? {
+        let approved = self.approved_of(records, self.store.tree_of(rebuilt.owed.was)?)?;
+        for (commit, record) in records.iter().cloned() {
             if approved.contains(&record.run) {
                 self.redo(writer, rebuilt, (commit, record, None), Made::Approved, &mut newest)?;
                 continue;
@@ -272,7 +269,11 @@ impl Cycle {
         newest: &mut Option<RunId>,
     ) -> Result<bool, CycleError> {
         let (old, is_approved) = (record.run.clone(), matches!(made, Made::Approved));
-        let (again, waits) = match self.person_again(writer, rebuilt.wake, (record, held), made, newest.as_ref()) {
+        let done = match made {
+            Made::Approved => self.approved_again(writer, rebuilt.wake, &record, newest.as_ref()),
+            made => self.person_again(writer, rebuilt.wake, (record, held), made, newest.as_ref()),
+        };
+        let (again, waits) = match done {
             Ok(Some(again)) => again,
             Ok(None) => {
                 rebuilt
@@ -365,23 +366,8 @@ impl Cycle {
         if record.ops.is_empty() || !record.reverts.is_empty() || !record.approves.is_empty() {
             return Ok(None);
         }
-        // As a rejection is taken back: what the run said, by the person who let it in.
-        let record = match made {
-            Made::Approved => RunRecord {
-                trigger: format!("{REASON}{}", record.run),
-                agent: AgentName::parse(HUMAN).expect("invariant: a valid name"),
-                cognition: "review".to_owned(),
-                prediction: None,
-                ops: record.ops.into_iter().filter(|op| !matches!(op, Operation::Acknowledge(_))).collect(),
-                ..record
-            },
-            _ => record,
-        };
-        let mut document =
-            Document { agent: Some(record.agent.clone()), prediction: record.prediction, ops: record.ops };
-        if let Some(clean) = self.shared.secrets.redact_json(&json::pretty(&document)) {
-            document = Document::parse(&clean, "the document")?;
-        }
+        let (agent, prediction) = (Some(record.agent.clone()), record.prediction);
+        let document = self.without_secrets(Document { agent, prediction, ops: record.ops })?;
         // A decision names what landed by it.
         let run = match made {
             Made::Decision(_) => record.run.clone(),
@@ -389,31 +375,83 @@ impl Cycle {
         };
         let origins = &self.shared.policy.settings.origins;
         let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
-        if let Made::Approved = made {
-            self.make_what_it_ties(&network, &mut document)?;
-            self.shared.make_no_doubles(&network, &mut document, &mut Vec::new())?;
-        }
         // As little trusted as it was, and as what it takes up.
         let origin = record.origin.and(&quoted::by_hand(&document, &network, origins)?);
         let by_hand = Draft::by_hand(&self.shared, base, run, &record.cognition)?;
         let mut draft = Draft { reason: record.trigger, document, origin, held, ..by_hand };
-        // It says when that happened, and of what.
-        match made {
-            Made::Decision(reviewed_by) => {
-                (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
-            }
-            Made::Approved => {
-                (draft.clock, draft.roots) = (record.at, record.stimuli);
-                let level = origins.level(&draft.origin);
-                draft.held = (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned());
-            }
-            _ => {}
+        if let Made::Decision(reviewed_by) = made {
+            // It says when that happened, and of what.
+            (draft.clock, draft.roots, draft.amends.reviewed_by) = (record.at, record.stimuli, reviewed_by);
         }
+        self.written_again(writer, draft).map(Some)
+    }
+
+    /// The operations of an agent's run that the person here had approved, as a run of that person, and whether it waits for review.
+    fn approved_again(
+        &self,
+        writer: &ObjectWriter<'_>,
+        base: CommitId,
+        record: &RunRecord,
+        newest: Option<&RunId>,
+    ) -> Result<Option<(Committed, bool)>, CycleError> {
+        let agent = AgentName::parse(HUMAN).expect("invariant: a valid name");
+        let run = self.new_run_id(&agent, base, newest, &[record.run.as_str().as_bytes()], 0)?;
+        let ops: Vec<Operation> =
+            record.ops.iter().filter(|op| !matches!(op, Operation::Acknowledge(_))).cloned().collect();
+        if ops.is_empty() {
+            return Ok(None);
+        }
+        let mut document = self.without_secrets(Document { agent: Some(agent), prediction: None, ops })?;
+        let network = TreeNetwork::new(&self.store, self.store.tree_of(base)?);
+        self.make_what_it_ties(&network, &mut document)?;
+        let draft = self.draft_again(&network, base, record, run, document)?;
+        self.written_again(writer, draft).map(Some)
+    }
+
+    /// A document of the person that says what a run said, as a draft with the origin, the texts and the time of that run; it waits where its origin is
+    /// under review.
+    pub fn draft_again(
+        &self,
+        network: &TreeNetwork<'_>,
+        base: CommitId,
+        record: &RunRecord,
+        run: RunId,
+        mut document: Document,
+    ) -> Result<Draft, CycleError> {
+        let shared = &self.shared;
+        shared.make_no_doubles(network, &mut document, &mut Vec::new())?;
+        let origins = &shared.policy.settings.origins;
+        let origin = record.origin.and(&quoted::by_hand(&document, network, origins)?);
+        let level = origins.level(&origin);
+        if level == Level::Refused {
+            let why = format!("origin {origin} is refused here, by [origins] of the settings");
+            return Err(CycleError::refused(why));
+        }
+        Ok(Draft {
+            reason: format!("{REASON}{}", record.run),
+            document,
+            origin,
+            roots: record.stimuli.clone(),
+            clock: record.at,
+            held: (level == Level::Review).then(|| HELD_FOR_ORIGIN.to_owned()),
+            ..Draft::by_hand(shared, base, run, "review")?
+        })
+    }
+
+    fn without_secrets(&self, document: Document) -> Result<Document, CycleError> {
+        match self.shared.secrets.redact_json(&json::pretty(&document)) {
+            Some(clean) => Ok(Document::parse(&clean, "the document")?),
+            None => Ok(document),
+        }
+    }
+
+    /// Writes a draft, and says whether it waits for review.
+    fn written_again(&self, writer: &ObjectWriter<'_>, mut draft: Draft) -> Result<(Committed, bool), CycleError> {
         let applied = draft.apply(&self.store, &self.shared)?;
-        draft.origin = draft.origin.and(&quoted::by_effects(&applied, origins));
+        draft.origin = draft.origin.and(&quoted::by_effects(&applied, &self.shared.policy.settings.origins));
         draft.hold_by_rules(&applied, &self.review_of_main()?);
         let waits = draft.held.is_some();
-        Ok(Some((draft.write(&applied, writer, &self.store, &self.shared)?, waits)))
+        Ok((draft.write(&applied, writer, &self.store, &self.shared)?, waits))
     }
 
     /// Makes the concepts first that operations tie to and that another text had made, which waits to be perceived again.
@@ -473,12 +511,13 @@ impl Cycle {
     pub(super) fn texts_again(
         &self,
         writer: &ObjectWriter<'_>,
-        left: &Left,
+        records: &Records,
         rebuilt: &mut Rebuilt,
     ) -> Result<(), CycleError> {
         let store = &self.store;
         let (was, tree) = (store.tree_of(rebuilt.owed.was)?, store.tree_of(rebuilt.wake)?);
-        let ended = self.ended(left, rebuilt)?;
+        let let_in = rebuilt.owed.approved.iter().map(|(run, ..)| run.clone()).collect();
+        let ended = self.ended(records, was, &let_in)?;
         let format = format_of(store, tree)?;
         let network = TreeNetwork::new(store, tree);
         let last = Stamp::from_unix(self.shared.world.latest_seconds());

@@ -1,31 +1,35 @@
 //! The end of texts in commits that are left out: what was taken back, archived, rejected or let in is not perceived again.
 //! Place in the flow: what is left out → **ended** → `again`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::again::{Left, Rebuilt};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::revert::replacer;
 use crate::cycle::{Cycle, CycleError, HUMAN};
-use crate::delta::Operation;
+use crate::delta::{Operation, RunRecord};
 use crate::model::ids::{RunId, StimulusId, episode_id};
 use crate::review::{LESSON, Verdict};
+use crate::store::{CommitId, TreeId};
 
 /// The end of a text in what is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// What it became was taken back, archived or rejected: it is not perceived again. In a word.
+    /// The memory of it was taken back, archived or rejected, in a word: it is not perceived again.
     Gone(&'static str),
     /// A decision let it in, which is carried out again.
     LetIn,
 }
 
+/// The records that are left out, each with the commit that brings it.
+pub(super) type Records = [(CommitId, RunRecord)];
+
 impl Cycle {
-    /// The runs of agents that are left out, that the person here approved, and that nobody took back.
-    pub(super) fn approved_of(&self, left: &Left, rebuilt: &Rebuilt) -> Result<Vec<RunId>, CycleError> {
-        let taken_back = self.reverted(self.store.tree_of(rebuilt.owed.was)?)?;
+    /// The runs of agents that are left out, that the person here approved, and that nobody took back; `was`: wake as it was.
+    pub(super) fn approved_of(&self, records: &Records, was: TreeId) -> Result<Vec<RunId>, CycleError> {
+        let taken_back = self.reverted(was)?;
         let (_, person) = self.store.user();
         let mut approved = Vec::new();
-        for (_, record) in self.records_of(left)? {
+        for (_, record) in records {
             if record.agent.as_str() == HUMAN || record.is_left_over() || taken_back.contains_key(&record.run) {
                 continue;
             }
@@ -40,18 +44,22 @@ impl Cycle {
         Ok(approved)
     }
 
-    /// The texts that are left out and need not be perceived again.
-    pub(super) fn ended(&self, left: &Left, rebuilt: &Rebuilt) -> Result<BTreeMap<StimulusId, Ended>, CycleError> {
-        let was = self.store.tree_of(rebuilt.owed.was)?;
+    /// The texts that are left out and need not be perceived again; `let_in`: the runs that were approved and are let in again.
+    pub(super) fn ended(
+        &self,
+        records: &Records,
+        was: TreeId,
+        let_in: &BTreeSet<RunId>,
+    ) -> Result<BTreeMap<StimulusId, Ended>, CycleError> {
         let (network, taken_back) = (TreeNetwork::new(&self.store, was), self.reverted(was)?);
         let mut ended: BTreeMap<StimulusId, Option<Ended>> = BTreeMap::new();
-        for (_, record) in self.records_of(left)? {
+        for (_, record) in records {
             if record.depth != 1 || record.agent.as_str() == HUMAN || record.trigger == LESSON {
                 continue;
             }
             let end = match () {
                 () if taken_back.contains_key(&record.run) => Some(Ended::Gone("taken back")),
-                () if rebuilt.owed.approved.iter().any(|(run, ..)| *run == record.run) => Some(Ended::LetIn),
+                () if let_in.contains(&record.run) => Some(Ended::LetIn),
                 () if record.is_left_over() => self.end_of_thrown_away(&record.run, &taken_back)?,
                 () => None,
             };
@@ -96,10 +104,7 @@ impl Cycle {
             return Ok(false);
         };
         Ok(record.ops.iter().any(|op| match op {
-            Operation::Archive(archive) => {
-                archive.id == episode
-                    && !["replaced by ", "corrected by "].iter().any(|how| archive.reason.starts_with(how))
-            }
+            Operation::Archive(archive) => archive.id == episode && replacer(&archive.reason).is_none(),
             _ => false,
         }))
     }

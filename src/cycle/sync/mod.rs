@@ -34,7 +34,7 @@ use crate::limits;
 use crate::model::layout::{self, Place};
 use crate::store::{Branch, CommitId, Left, LockName, PushOutcome, Pushed, Remote, Tips};
 use crate::world::progress::report;
-pub use again::{Owed, RESTORE};
+pub use again::Owed;
 pub use offer::Outlet;
 pub use overruled::Overruled;
 pub use places::NearRemote;

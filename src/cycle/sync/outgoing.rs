@@ -247,10 +247,11 @@ impl Cycle {
         }
         rebuilt.wake = self.with_main(writer, rebuilt.wake, rebuilt.main)?;
         if here.1 != good.1 {
-            self.people_again(writer, left, &mut rebuilt)?;
+            let records = self.records_of(left)?;
+            self.people_again(writer, (left, &records), &mut rebuilt)?;
             self.waiting_again(writer, left, &mut rebuilt)?;
             self.thrown_away_again(left, &mut rebuilt)?;
-            self.texts_again(writer, left, &mut rebuilt)?;
+            self.texts_again(writer, &records, &mut rebuilt)?;
             self.tell_of_the_rest(left, &faults, &mut rebuilt)?;
         }
         Ok(rebuilt)
