@@ -518,7 +518,7 @@ fn a_broken_line_never_ends_the_server() {
 
 #[test]
 fn two_clients_that_pipeline_lose_nothing() {
-    const CALLS: usize = 200;
+    const CALLS: usize = 100;
     let sandbox = Sandbox::new();
     let said = |name: &str, n: usize| format!("Parcel {n} of the {name} depot lies on shelf {}.", n * 7 + 1);
     let mut clients: Vec<(String, Client)> =

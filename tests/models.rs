@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::endpoint::{Endpoint, Manner, status};
-use crate::sandbox::{Answer, Sandbox, create, delta};
+use crate::sandbox::{Answer, Sandbox, create, delta, some_of};
 use serde_json::{Value, json};
 
 const NOW: &str = "2026-01-26T14:32:00Z";
@@ -257,7 +257,7 @@ fn whatever_an_endpoint_does_it_ends_by_the_deadline_without_a_commit() {
         ("no JSON", status("200 OK", "", "<html>")),
         ("a tool that there is not", Manner::Calls("list_dir", json!({"path": "/"}))),
     ];
-    for more in ["timeout_ms = 2500", "timeout_ms = 2500\nstream = false"] {
+    for more in some_of(["timeout_ms = 2500", "timeout_ms = 2500\nstream = false"], 1) {
         for (name, fault) in &faults {
             let endpoint = Endpoint::new(std::slice::from_ref(fault));
             let sandbox = trusted(&endpoint, more);

@@ -4,6 +4,7 @@
 use crate::machines::World;
 use crate::review_second::as_person;
 use crate::review_seventh::{sync, two};
+use crate::sandbox::some_of;
 
 const RULE: &str = "[origins]\nwebhook = \"trusted\"\n\n[review]\nreviewers = [\"ben@example.invalid\", \"mara@example.invalid\"]\n\n[[review.rule]]\nname = \"mail\"\nagents = [\"perception\"]\norigins = [\"webhook\"]\n";
 
@@ -62,7 +63,7 @@ fn told(world: &World, places: &[&str]) {
 
 #[test]
 fn of_two_approved_corrections_the_later_stays() {
-    for first_is_first in [true, false] {
+    for first_is_first in some_of([true, false], 1) {
         let (world, old) = begun();
         let runs = [corrects(&world, &old, "Osaka", true), corrects(&world, &old, "Quito", true)];
         let order = if first_is_first { [0, 1] } else { [1, 0] };
@@ -77,7 +78,7 @@ fn of_two_approved_corrections_the_later_stays() {
 
 #[test]
 fn correction_that_waited_and_a_later_one_by_hand_leave_the_later() {
-    for approved_elsewhere in [true, false] {
+    for approved_elsewhere in some_of([true, false], 1) {
         let (world, old) = begun();
         let run = corrects(&world, &old, "Osaka", true);
         sync(&world, &["a", "b"]);
@@ -164,7 +165,7 @@ fn refused(world: &World) {
 #[test]
 fn own_decisions_are_carried_out_again_without_what_is_refused() {
     // The run waits already, or begins after what is refused.
-    for (after, decisions, places) in [
+    let cases = [
         (false, &["approve"][..], &["Osaka"][..]),
         (false, &["approve", "revert"], &["Lyon"]),
         (false, &["reject"], &["Lyon"]),
@@ -176,7 +177,8 @@ fn own_decisions_are_carried_out_again_without_what_is_refused() {
         (true, &["reject"], &["Lyon"]),
         (true, &["reject", "again"], &["Osaka"]),
         (true, &["only"], &["Osaka"]),
-    ] {
+    ];
+    for (after, decisions, places) in some_of(cases, 4) {
         let (world, old) = begun();
         if after {
             sync(&world, &["a", "b"]);
@@ -212,7 +214,7 @@ fn own_decisions_are_carried_out_again_without_what_is_refused() {
 
 #[test]
 fn what_was_taken_back_or_archived_is_not_fed_again_without_what_is_refused() {
-    for how in ["revert", "archive", "correct", "revert the correction", "restore"] {
+    for how in some_of(["revert", "archive", "correct", "revert the correction", "restore"], 2) {
         let (world, old) = begun();
         let archive = |id: &str| {
             let delta = format!("{{\"ops\":[{{\"op\":\"archive\",\"id\":\"{id}\",\"reason\":\"wrong\"}}]}}");
@@ -247,7 +249,7 @@ fn what_was_taken_back_or_archived_is_not_fed_again_without_what_is_refused() {
 
 #[test]
 fn earlier_correction_comes_back_when_the_later_is_taken_back() {
-    for (waits, elsewhere) in [(false, false), (true, false), (true, true)] {
+    for (waits, elsewhere) in some_of([(false, false), (true, false), (true, true)], 2) {
         let (world, old) = begun();
         let runs = [corrects(&world, &old, "Osaka", waits), corrects(&world, &old, "Quito", waits)];
         if waits {

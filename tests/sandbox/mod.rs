@@ -26,6 +26,20 @@ pub fn place_of(program: &str) -> PathBuf {
     found.unwrap_or_else(|| program.into())
 }
 
+/// So many of several cases that each take seconds, others each day. With `GIT_BRAIN_ALL_CASES` in the environment, as in
+/// `.ci/long`, all of them.
+pub fn some_of<T>(cases: impl IntoIterator<Item = T>, count: usize) -> Vec<T> {
+    let mut cases: Vec<T> = cases.into_iter().collect();
+    if std::env::var_os("GIT_BRAIN_ALL_CASES").is_none() && count < cases.len() {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock after 1970");
+        let day = usize::try_from(now.as_secs() / 86_400).expect("a day");
+        let first = day * count % cases.len();
+        cases.rotate_left(first);
+        cases.truncate(count);
+    }
+    cases
+}
+
 /// What a command of ours said.
 #[derive(Debug)]
 pub struct Answer {
