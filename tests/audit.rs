@@ -371,6 +371,38 @@ fn many(runs: usize, bad: &[(usize, &str, &str)]) -> (Sandbox, String) {
     (sandbox, start)
 }
 
+/// The last run of wake and its merge, made again with another content of one file.
+fn made_otherwise(world: &World, path: &str, text: Option<&str>) -> String {
+    let [left, own] = ["wake^1", "wake^2"].map(|side| world.tip("a", side));
+    let message = world.git("a", &["log", "-1", "--format=%B", "wake"]);
+    let other = world.recommit("a", &own, &[(path, text)]);
+    let merge = world.commit("a", "wake", &[&left, &other], &[(path, text)], &message, &[]);
+    world.git("a", &["update-ref", "refs/heads/wake", &merge]);
+    other
+}
+
+#[test]
+fn wisdom_and_tombstones_are_what_the_record_of_their_run_says() {
+    let teach = ["wisdom", "teach", "--when", "frost comes", "--do", "cover the hay"];
+    for (commands, folder, change, rule) in [
+        (&[&teach[..]][..], "wisdom", Some(("hay", "rye")), "wisdom-gap"),
+        (&[&teach], "wisdom", None, "wisdom-gap"),
+        (&[&["subject", "add", "Quux"], &["subject", "forget", "Quux"]], "sealed", None, "sealed-gap"),
+    ] {
+        let world = lived();
+        for args in commands {
+            world.brain("a", args);
+        }
+        agree(&world, 0);
+        let folder = format!("network/{folder}");
+        let path = world.git("a", &["diff", "--name-only", "wake^1", "wake", "--", &folder]);
+        let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+        let other = made_otherwise(&world, &path, change.map(|(from, to)| text.replace(from, to)).as_deref());
+        let report = agree(&world, 3);
+        assert!(named(&report, &other, rule), "{report}");
+    }
+}
+
 #[test]
 fn bisect_finds_the_run_since_which_recall_answers_wrongly() {
     let (sandbox, start) = many(120, &[(77, "m0", "Anna lives in Osaka")]);

@@ -30,6 +30,27 @@ fn is_settled(report: &Value, commit: &str) -> bool {
     findings.all(|finding| finding["settled"].is_object())
 }
 
+/// A commit that only names an honest run did nothing that taking back this run takes back.
+#[test]
+fn revert_of_a_run_settles_nothing_of_a_commit_that_borrows_its_name() {
+    let world = lived();
+    let made = scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let run = made["run"].as_str().unwrap();
+    let own =
+        world.git("a", &["log", "-1", "--format=%H", "--grep", &format!("^Run: {run}"), "--author=scribe", "wake"]);
+    let message = world.git("a", &["log", "-1", "--format=%B", &own]);
+    let path = world.path_of("a", "wake", "/cup.json");
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let salience = text.split("\"salience\": ").nth(1).unwrap().split([',', '\n']).next().unwrap();
+    let louder = text.replace(&format!("\"salience\": {salience}"), "\"salience\": 60001");
+    assert_ne!(text, louder);
+    let forged = upon(&world, "wake", &[(&path, Some(&louder))], &message, &[]);
+    assert!(named(&agree(&world, 3), &forged, "forged-trailer"));
+    world.brain("a", &["revert", run]);
+    let report = agree(&world, 3);
+    assert!(named(&report, &forged, "forged-trailer") && !is_settled(&report, &forged), "{report}");
+}
+
 #[test]
 fn revert_settles_only_where_the_commit_stands_and_only_while_it_is_in_force() {
     let world = lived();

@@ -145,6 +145,12 @@ fn outcomes_of_runs_teach_the_council_that_decided_them() {
     let id = wrong["id"].as_str().unwrap().to_owned();
     sandbox.brain(&["council", "--outcome", &id, "right"]).exits(0);
     assert_eq!(sandbox.json(&["council", "--show", &id])["outcome"], "right");
+    // Where main names reviewers, the outcome of a run is no word on the council.
+    let settings = std::fs::read_to_string(sandbox.dir().join("brain.toml")).unwrap();
+    let named = settings + "\n[review]\nreviewers = [\"nora@example.invalid\"]\n";
+    std::fs::write(sandbox.dir().join("brain.toml"), named).unwrap();
+    sandbox.git(&["commit", "--quiet", "-am", "Nora reviews"]);
+    assert_eq!(listed(&sandbox).iter().filter(|council| council["outcome"] == "wrong").count(), 0);
 }
 
 #[test]

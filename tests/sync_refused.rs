@@ -350,6 +350,25 @@ fn nothing_of_a_hostile_remote_runs() {
     assert!(!std::path::Path::new(&trap).exists(), "something ran");
 }
 
+/// A merge of two machines' wakes brings what people committed on main in the meantime.
+#[test]
+fn merge_of_two_machines_has_files_of_main_that_neither_side_has() {
+    let world = World::gated();
+    world.clone("b");
+    world.apply("b", json!([create("lamp")]));
+    world.sync("b");
+    // On one machine main has a note that no wake has.
+    world.apply("a", json!([create("desk")]));
+    world.write("a", "notes/a.md", "a note\n");
+    world.git("a", &["add", "notes"]);
+    world.git("a", &["commit", "--quiet", "--no-verify", "-m", "a note"]);
+    for machine in ["a", "b", "a"] {
+        world.sync(machine);
+    }
+    world.same(&["a", "b"]);
+    assert_eq!(world.git("b", &["show", "main:notes/a.md"]), "a note");
+}
+
 #[test]
 fn night_goes_by_its_own_undoing_and_a_merge_adds_nothing_of_its_own() {
     let world = World::gated();

@@ -562,6 +562,13 @@ def refusal(world, f):
                 outside = lambda files: {p: e for p, e in files.items() if not p.startswith("network/")}
                 if outside(f.files) != outside(right):
                     return "a sleep that changes settings"
+            # Beside the network a merge has what one of its sides or main has, or had.
+            mains = [world.files(commits[one].tree) for one in world.behind(true["main"])]
+            for path in {*changes} & {*world.diff(right, f.files)}:
+                entry = f.files.get(path)
+                known = mains if entry else [world.files(commits[true["main"]].tree)]
+                if not path.startswith("network/") and not any(files.get(path) == entry for files in known):
+                    return "as neither side has it"
             return bad([path for path in changes if not path.startswith("network/")])
         # A person's, who may decide between its sides as he likes.
         for files in (left, right):

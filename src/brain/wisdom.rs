@@ -13,7 +13,7 @@ use crate::model::wisdom::{Polarity, Seed, Teaching, is_key};
 use crate::model::{Origin, Stamp, json};
 use crate::store::TreeId;
 use crate::wisdom::standing::bears_on;
-use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, is_kept_out, worded};
+use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, against, is_kept_out, worded};
 use crate::world::{MemberKey, is_signed};
 
 pub use crate::model::wisdom::Polarity as SeedPolarity;
@@ -218,7 +218,8 @@ impl Brain {
 
     fn teach_clean(&self, seed: Seed, dry_run: bool) -> Result<TeachReport, BrainError> {
         seed.check().map_err(|(field, why)| BrainError::usage(format!("the {field} {why}")))?;
-        let known = self.cycle.standings(self.wisdom_tree()?)?.into_iter().find(|known| known.id == seed.id());
+        let standings = self.cycle.standings(self.wisdom_tree()?)?;
+        let known = standings.iter().find(|known| known.id == seed.id());
         match known.map(|known| known.state) {
             Some(SeedState::Forgotten) => Err(BrainError::refused(format!(
                 "{} was forgotten: say it in other words to teach it again",
@@ -227,7 +228,17 @@ impl Brain {
             Some(state) if state != SeedState::Waiting => {
                 Ok(TeachReport { notes: vec![format!("{} is known", seed.id())], ..nothing(dry_run) })
             }
-            _ => self.enter_seeds(Teaching { seeds: vec![seed], forget: Vec::new() }, "teach", "apply", None, dry_run),
+            _ => {
+                let against = against(&seed, &standings).into_iter().map(|other| {
+                    let id = &other.id;
+                    format!("{id} says the opposite and is told as well: `git brain wisdom forget {id}` if it is wrong")
+                });
+                let against: Vec<String> = against.collect();
+                let teaching = Teaching { seeds: vec![seed], forget: Vec::new() };
+                let mut report = self.enter_seeds(teaching, "teach", "apply", None, dry_run)?;
+                report.notes.extend(against);
+                Ok(report)
+            }
         }
     }
 

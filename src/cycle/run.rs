@@ -20,6 +20,7 @@ use super::models::Models;
 use super::network::TreeNetwork;
 use super::policy::EVALUATOR;
 use super::spawn::{Part, Spawn, Thought, blocking, shown};
+use super::wisdom::TOLD;
 use super::{Cycle, CycleError, goals, ledger, quoted};
 use crate::cognition::{Raised, Snapshot, choice, reflex};
 use crate::deliberation::classes::Class;
@@ -414,14 +415,14 @@ impl Spawn {
     }
 
     /// What was learnt about what the run is asked.
-    fn counsel(&self, store: &Store, tree: TreeId) -> Result<Vec<Counsel>, CycleError> {
+    fn counsel(&self, store: &Store, tree: TreeId, most: usize) -> Result<Vec<Counsel>, CycleError> {
         if store.folder(tree, layout::WISDOM)?.is_none() {
             return Ok(Vec::new());
         }
         let stimuli: Vec<&str> = self.job.stimuli.iter().map(|stimulus| stimulus.text.as_str()).collect();
         let payloads = self.job.signals.iter().map(|signal| &signal.payload);
         let queries: Vec<&str> = payloads.filter_map(|payload| payload.get("query")?.as_str()).collect();
-        self.cycle.whole()?.counsel_for(tree, &stimuli, &queries)
+        self.cycle.whole()?.counsel_for(tree, &stimuli, &queries, most)
     }
 
     pub fn snapshot(&self, store: &Store, network: &TreeNetwork<'_>) -> Result<Snapshot, CycleError> {
@@ -443,7 +444,9 @@ impl Spawn {
         }
         let raised: Vec<Raised> = raised.into_iter().map(|(raised, _)| raised).collect();
         let counsel = match looks_back && !self.judges() && shared.policy.settings.wisdom.enabled {
-            true => self.counsel(store, tree)?,
+            // A rule looks for the seeds about each option, and reads nobody's time away.
+            true if matches!(member, Some(Cognition::Reflex { .. })) => self.counsel(store, tree, usize::MAX)?,
+            true => self.counsel(store, tree, TOLD)?,
             false => Vec::new(),
         };
         let snapshot = Snapshot {

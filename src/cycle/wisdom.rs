@@ -27,7 +27,7 @@ const CACHE: &str = "wisdom.json";
 /// The version of what standings are made by: what an older one kept is made anew.
 const VERSION: &str = "3";
 /// Seeds that a run is told of.
-const TOLD: usize = 8;
+pub(super) const TOLD: usize = 8;
 
 /// What is kept between commands.
 #[derive(Default, Serialize, Deserialize)]
@@ -345,8 +345,9 @@ impl Cycle {
         tree: TreeId,
         stimuli: &[&str],
         queries: &[&str],
+        most: usize,
     ) -> Result<Vec<Counsel>, CycleError> {
         let texts: Vec<&str> = queries.iter().chain(stimuli).copied().collect();
-        if texts.is_empty() { Ok(Vec::new()) } else { self.counsel(tree, &texts, TOLD) }
+        if texts.is_empty() { Ok(Vec::new()) } else { self.counsel(tree, &texts, most) }
     }
 }

@@ -98,14 +98,14 @@ impl Bundle {
         let (mut seeds, mut left_out) = (Vec::new(), Vec::new());
         for standing in active {
             let seed = &standing.seed;
-            let found =
-                [&seed.condition, &seed.action, &seed.effect].into_iter().find_map(|text| personal::first(text));
+            let found = [&seed.condition, &seed.action].into_iter().find_map(|text| personal::first(text));
             match found {
                 Some(kind) => left_out.push((standing.id.clone(), kind)),
                 None if seeds.len() < limits::BUNDLE_SEEDS => seeds.push(BundledSeed {
                     condition: seed.condition.clone(),
                     action: seed.action.clone(),
-                    effect: seed.effect.clone(),
+                    // Reasons are where people are spoken of, and an heir judges by its own outcomes.
+                    effect: seed.polarity.plain_effect().to_owned(),
                     polarity: seed.polarity,
                     support: standing.support,
                     contradict: standing.contradict,

@@ -19,4 +19,6 @@ pub use bundle::{Bundle, BundleFault, BundledSeed};
 pub use causes::{BADLY, Causal, Causes, WELL};
 pub use distil::distil;
 pub use karma::{Exchange, Karma, WordedExchange, worded};
-pub use standing::{Counsel, SeedStanding, State, about, applicable, expected_of, is_kept_out, standings, waiting};
+pub use standing::{
+    Counsel, SeedStanding, State, about, against, applicable, expected_of, is_kept_out, standings, waiting,
+};

@@ -330,8 +330,9 @@ pub fn about<'c>(option: &str, counsel: &'c [Counsel]) -> impl Iterator<Item = &
     counsel.iter().filter(move |one| action_stems(&one.action) == option)
 }
 
-/// What to expect of an option before anything is known of it here: the given mean, drawn by each seed about it to 1 or to 0, as far as the seed's
-/// confidence and the likeness of its case go.
+/// What to expect of an option before anything is known of it here: the given mean, drawn towards 1 by seeds that say `do` and towards 0 by those that
+/// say `avoid`, each as far as its confidence and the likeness of its case go. Of several the strongest says how far, and all together where to: so
+/// their order says nothing, seeds against each other meet between, and two that rest on the same runs weigh no more than one.
 pub fn expected_of(mean: f64, question: &str, option: &str, counsel: &[Counsel]) -> f64 {
     if counsel.is_empty() {
         return mean;
@@ -341,11 +342,25 @@ pub fn expected_of(mean: f64, question: &str, option: &str, counsel: &[Counsel])
         let case = Said::of(&one.condition);
         Rarity::default().applies(&case, &said)
     };
-    about(option, counsel).filter(applies).fold(mean, |mean, one| {
+    let (mut strongest, mut all, mut good) = (0.0_f64, 0.0, 0.0);
+    for one in about(option, counsel).filter(applies) {
         let weight = one.confidence * similarity(&stems(&one.condition), &asked);
-        let target = if one.polarity == Polarity::Do { 1.0 } else { 0.0 };
-        mean + weight * (target - mean)
-    })
+        strongest = strongest.max(weight);
+        all += weight;
+        good += if one.polarity == Polarity::Do { weight } else { 0.0 };
+    }
+    if all > 0.0 { mean + strongest * (good / all - mean) } else { mean }
+}
+
+/// The seeds that are told and say the opposite of one, of the same action in a like case.
+pub fn against<'s>(seed: &Seed, known: &'s [SeedStanding]) -> Vec<&'s SeedStanding> {
+    let opposite = match seed.polarity {
+        Polarity::Do => Polarity::Avoid,
+        Polarity::Avoid => Polarity::Do,
+    };
+    let lesson = Lesson { polarity: opposite, ..Lesson::of(seed) };
+    let is_told = |one: &&SeedStanding| one.state == State::Active;
+    known.iter().filter(is_told).filter(|one| lesson.is_near_any(&[Lesson::of(&one.seed)])).collect()
 }
 
 #[cfg(test)]

@@ -132,6 +132,13 @@ fn counsel_draws_the_expectation_to_what_it_says() {
     let good = expected_of(0.5, "rain", "Umbrella", &[counsel(Polarity::Do, 0.5)]);
     let bad = expected_of(0.5, "rain", "umbrella", &[counsel(Polarity::Avoid, 0.5)]);
     assert!((good - 0.75).abs() < 1e-9 && (bad - 0.25).abs() < 1e-9);
+    // In any order, and not more for being said twice.
+    let both = [counsel(Polarity::Do, 0.5), counsel(Polarity::Avoid, 0.5)];
+    let turned = [counsel(Polarity::Avoid, 0.5), counsel(Polarity::Do, 0.5)];
+    assert_eq!(expected_of(0.5, "rain", "umbrella", &both), 0.5);
+    assert_eq!(expected_of(0.3, "rain", "umbrella", &both), expected_of(0.3, "rain", "umbrella", &turned));
+    let twice = [counsel(Polarity::Do, 0.5), counsel(Polarity::Do, 0.5)];
+    assert_eq!(expected_of(0.5, "rain", "umbrella", &twice), good);
     assert_eq!(expected_of(0.5, "rain", "hat", &[counsel(Polarity::Do, 0.5)]), 0.5);
     assert_eq!(expected_of(0.5, "sun", "umbrella", &[counsel(Polarity::Do, 0.5)]), 0.5);
 }

@@ -36,16 +36,66 @@ pub fn action_stems(text: &str) -> BTreeSet<String> {
 }
 
 /// Words that make no other action of one.
-const FILLERS: [&str; 17] = [
-    "a", "an", "the", "this", "that", "just", "now", "please", "le", "la", "les", "un", "une", "des", "du", "ce",
+const FILLERS: [&str; 48] = [
+    "a",
+    "an",
+    "the",
+    "this",
+    "that",
+    "these",
+    "those",
+    "our",
+    "my",
+    "your",
+    "its",
+    "their",
+    "just",
+    "now",
+    "then",
+    "please",
+    "always",
+    "again",
+    "le",
+    "la",
+    "les",
+    "un",
+    "une",
+    "des",
+    "du",
+    "de",
+    "ce",
     "cette",
+    "ces",
+    "notre",
+    "nos",
+    "votre",
+    "vos",
+    "toujours",
+    "simplement",
+    "rapidement",
+    "vite",
+    "の",
+    "を",
+    "は",
+    "が",
+    "に",
+    "で",
+    "と",
+    "も",
+    "この",
+    "その",
+    "すぐ",
 ];
+
+/// Words that end as `quickly` does and say what is done, or to what.
+const NO_MANNER: [&str; 6] = ["anomaly", "assembly", "comply", "family", "multiply", "supply"];
 
 /// The stems of an action's words but those that make no other one of it, whatever language the few words are taken for: of each word the shortest
 /// stem; of an action without any, of all.
 pub fn plain_action(text: &str) -> BTreeSet<String> {
     const LANGUAGES: [Language; 4] = [Language::English, Language::French, Language::German, Language::Spanish];
-    let says = |w: &text::Word<'_>| !FILLERS.contains(&w.key.as_str());
+    let is_manner = |word: &str| word.len() > 5 && word.ends_with("ly") && !NO_MANNER.contains(&word);
+    let says = |w: &text::Word<'_>| !FILLERS.contains(&w.key.as_str()) && !is_manner(&w.key);
     let shortest = |w: text::Word<'_>| {
         let stems = LANGUAGES.map(|language| text::stem(&w.key, Some(language)));
         stems.into_iter().min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or(w.stem)
@@ -128,6 +178,14 @@ mod tests {
         assert_eq!(share(&stems(""), &stems("gate")), 0.0);
         assert_ne!(stems("the gate is shut"), stems("the gate is not shut"));
         assert_ne!(action_stems("right lever"), action_stems("lever"));
+        for (one, other) in [
+            ("cover the hay", "quickly cover our hay"),
+            ("左のレバーを引く", "左レバーを引く"),
+            ("couvrir le foin", "couvrez vite le foin"),
+        ] {
+            assert_eq!(plain_action(one), plain_action(other));
+        }
+        assert_ne!(plain_action("run the assembly"), plain_action("run"));
     }
 
     #[test]

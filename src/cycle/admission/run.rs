@@ -23,6 +23,7 @@ use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::sealed::SealedRecord;
 use crate::model::settings::{MergePolicy, Settings};
+use crate::model::wisdom::{Teaching, WisdomRecord};
 use crate::model::{Agent, Metadata, Neuron, json};
 use crate::store::{BlobId, Commit, CommitId, FileChange, ObjectWriter, Store, TreeEdit, TreeId};
 
@@ -133,6 +134,19 @@ fn says_otherwise(commit: &Commit, record: &RunRecord) -> Option<&'static str> {
     }
 }
 
+/// Whether wisdom is what a run taught, at its time. Of an agent's seeds the engine writes the effects.
+fn is_taught_by(record: &RunRecord, wisdom: &WisdomRecord) -> bool {
+    let plain = |teaching: &Teaching| {
+        let mut teaching = teaching.clone();
+        if record.agent.as_str() != HUMAN {
+            teaching.seeds.iter_mut().for_each(|seed| seed.effect.clear());
+        }
+        teaching
+    };
+    let says = |op: &Operation| matches!(op, Operation::Wisdom(teaching) if plain(teaching) == plain(&wisdom.teaching));
+    record.at == wisdom.at && record.ops.iter().any(says)
+}
+
 /// Why a run is not what it says.
 enum Wrong {
     /// Those grounds know no such agent.
@@ -208,6 +222,7 @@ impl Judge<'_> {
             self.author(commit, &record);
             self.amends(commit, &record, &path)?;
             self.approves(commit, &record, &path)?;
+            self.files_of(commit, &record, &path)?;
             for taken in &record.reverts {
                 let why = match self.record(before, taken)? {
                     None => Some(format!("takes back {taken}, of which there is no record")),
@@ -271,13 +286,16 @@ impl Judge<'_> {
         Ok(own.get().map(|own| Brought { run, base: base.tree, own }))
     }
 
-    /// Refuses wisdom of no run that taught any: what stands behind it could not be walked to.
+    /// Refuses wisdom that no run taught so: what stands behind it could not be walked to.
     pub(super) fn wisdom_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
         for change in changes.iter().filter(|change| change.old.is_none()) {
-            let Place::Wisdom(run) = Place::of(&change.path) else { continue };
-            let taught = |record: &RunRecord| record.ops.iter().any(|op| matches!(op, Operation::Wisdom(_)));
-            if !self.record(commit.tree, &run)?.is_some_and(|record| taught(&record)) {
-                let message = format!("is wisdom of {run}, and no run of that name taught any");
+            let (Place::Wisdom(run), Some(new)) = (Place::of(&change.path), change.new) else { continue };
+            // What does not parse was told already.
+            let Ok(wisdom) = json::typed::<WisdomRecord>(&self.cycle.store.content(new.blob)?, &change.path) else {
+                continue;
+            };
+            if !self.record(commit.tree, &run)?.is_some_and(|record| is_taught_by(&record, &wisdom)) {
+                let message = format!("is wisdom of {run}, and no run of that name taught it so");
                 self.fault_of(Kind::Wisdom, commit, &change.path, 1, message);
             }
         }
@@ -299,6 +317,20 @@ impl Judge<'_> {
             if !self.record(commit.tree, &run)?.is_some_and(|record| is_sealed_by(&record, &sealed)) {
                 let message = format!("is sealed by {run}, and no run of a person of that name sealed it so");
                 self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a run of a person that taught, forgot or sealed by its record alone: what it says would have happened nowhere.
+    fn files_of(&mut self, commit: &Commit, record: &RunRecord, path: &str) -> Result<(), CycleError> {
+        let has = |is_it: fn(&Operation) -> bool| !record.is_left_over() && record.ops.iter().any(is_it);
+        for (says, place, kind) in [
+            (has(|op| matches!(op, Operation::Wisdom(_))), layout::wisdom(&record.run), Kind::Wisdom),
+            (has(|op| matches!(op, Operation::Seal(_))), layout::sealed(&record.run), Kind::Sealed),
+        ] {
+            if says && self.cycle.store.file(commit.tree, &place)?.is_none() {
+                self.fault_of(kind, commit, path, 1, format!("brings no {place}, which its operations make"));
             }
         }
         Ok(())

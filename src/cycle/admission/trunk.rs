@@ -99,11 +99,27 @@ impl Judge<'_> {
             if of_sleep {
                 let message = "is not as main has it, and a sleep brings it to wake as it is there";
                 self.fault(commit, &change.path, 1, message);
-            } else if changed.contains(change.path.as_str()) {
+            } else if changed.contains(change.path.as_str()) && !self.is_of_main(&change)? {
                 self.fault(commit, &change.path, 1, "is as neither side of the merge has it");
             }
         }
         self.files(commit, &new)
+    }
+
+    /// Whether a file is as main has it, or had it when the machine that merged saw main last: a merge brings people's files along with it.
+    fn is_of_main(&self, change: &FileChange) -> Result<bool, CycleError> {
+        let store = &self.cycle.store;
+        let mains = [self.main, self.before, store.tip(store.main())?].into_iter().flatten();
+        for main in mains.collect::<BTreeSet<_>>() {
+            // What was never there is not gone.
+            let walk = if change.new.is_some() { limits::HISTORY_WALK } else { 1 };
+            for older in store.first_parents(main, None).take(walk) {
+                if store.file(older?.tree, &change.path)? == change.new {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a merge takes neurons or what is written once away from its first parent.

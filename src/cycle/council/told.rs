@@ -13,12 +13,16 @@ use crate::model::ids::RunId;
 
 impl Cycle {
     /// Says of councils whether their decisions turned out right by the newest outcome of their runs. An outcome of an origin that is not trusted says
-    /// nothing, and neither does one of a half.
+    /// nothing, and neither does one of a half. Where main names reviewers, what they say of the council itself counts alone.
     ///
     /// # Errors
     /// An entry or a record that cannot be read.
     pub fn tell_outcomes(&self, councils: &mut [Council]) -> Result<(), CycleError> {
         if councils.iter().all(|council| council.record.verdict.escalates()) {
+            return Ok(());
+        }
+        // Who may not judge a council does not do it by one of its runs.
+        if !self.review_of_main()?.reviewers_of(None).is_empty() {
             return Ok(());
         }
         let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;

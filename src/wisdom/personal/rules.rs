@@ -101,6 +101,39 @@ const FORMS: &[(&str, &str)] = &[
     ),
     ("in Japanese", r"(^|[^酵分])母(が|は|の|と)|(^|[^クド])ローン|ミサ(に|へ|を|の|が)"),
     ("year", r"\b(19|20)\d{2}\b"),
+    ("identifier", r"\b\p{L}{6,}\d{2,}\b|[ぁ-ん]{3,}\d{2,}"),
+    (
+        "number in words",
+        r"[〇零一二三四五六七八九]{4,}|\bnumber\s+(eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)\b",
+    ),
+    (
+        "number in words",
+        r"(ゼロ|レイ|イチ|サン|ヨン|ロク|ナナ|シチ|ハチ|キュウ|キュー|ゴー|ニー|ゴ|ニ)([\sーの、・-]*(ゼロ|レイ|イチ|サン|ヨン|ロク|ナナ|シチ|ハチ|キュウ|キュー|ゴー|ニー|ゴ|ニ)){4,}",
+    ),
+    (
+        "date",
+        r"\b(all|whole|most|end|middle|beginning)\s+of\s+(january|february|march|april|may|june|july|august|september|october|november|december)\b|\bmois\s+d['’e]\s?\p{L}+|[一二三四五六七八九十]{1,2}月|[一二三四五六七八九十]{1,3}日(に|は|から|まで)",
+    ),
+    ("name given", r"[ぁ-んァ-ンー](くん|ちゃん|たん)(に|が|は|の|を|と|も)"),
+    (
+        "relative",
+        r"(じい|ばあ|じじ|ばば|おじ|おば|にい|ねえ)(ちゃん|さん)|うちの|子ども|こども|隣(の人|人|さん|に頼|に聞)",
+    ),
+    (
+        "a person",
+        r"\b(kids|toddlers?|folks|neighbou?rs?|flatmates?|room-?mates?|landlord|landlady|tenants?|my\s+(boy|girl|man|lady|mate|pal)|gosses?|gamins?|mômes?|voisine?s?|gars|mec|meuf|nana|bonhomme|proprio|colocs?|chez (nous|lui|elle|eux|moi))\b|大家|隣人|同居人|知り合い|友だち|友達|幼なじみ",
+    ),
+    // English says `it` of what is no person.
+    ("a person", r"\b(he|she|him|himself|herself|hers)\b|\bhis\s+\p{L}|\bher\s+\p{L}|彼(は|が|の|を|に|と|も|ら)"),
+    (
+        "ethnicity or nationality",
+        r"\b(is|are|was|were|people|man|woman|person|family|parents)\s+of\s+(\p{L}+\s+){1,2}(origins?|descent|heritage|ancestry|extraction)\b|\bof\s+\p{L}+\s+(descent|ancestry)\b|\b(est|sont|suis|était|étaient|famille|parents)\s+d['’]origine\b|[\p{Han}\p{Katakana}ー]{2,}系(の人|人|移民|住民|二世|三世)",
+    ),
+    ("identifier", r"[\p{Han}ぁ-ん]{1,4}\s?\d{2,3}\s?[ぁ-ん]\s?[\d・]{1,2}[-‐−ー]?\d{2}"),
+    (
+        "coordinates",
+        r"\d+\s*(degrees?|degrés?|deg)\s+(north|south|east|west|nord|sud|est|ouest)\b|\d\s*°?\s*[ns]\b\s*,?\s*\d+([.,]\d+)?\s*°?\s*[ew]\b",
+    ),
     (
         "birth",
         r"\b(born|birthday|birth\s?date|date of birth|dob|birthplace|née?s?\s+(le|à|en)|naissance|anniversaire)\b|生まれ|誕生日|生年月日|出生",

@@ -255,7 +255,44 @@ fn lessons_with_words_that_come_near_pass() {
         "いいところで止める",
         "the map is in std::fs, the state-of-the-art one",
         "use sha_256 with utf-8",
+        "run it on node 12 with 4 workers, then with 8",
+        "the cache of the other origin is cold",
+        "une erreur de l'origine distante",
+        "関係のない設定を消す",
+        "系の温度を下げる",
+        "the parent closes both sizes of window",
     ];
     let caught: Vec<_> = lessons.iter().filter_map(|text| Some((text, first(text)?))).collect();
     assert!(caught.is_empty(), "{caught:#?}");
+}
+
+/// A fact that is seen in one language is seen in the next.
+#[test]
+fn each_fact_is_seen_in_three_languages() {
+    for [english, french, japanese] in [
+        ["has custody of the kids", "a la garde des enfants", "親権を持つ"],
+        ["holds a residence permit", "a une carte de séjour", "在留資格が切れる"],
+        ["was born stateless", "est apatride", "無国籍である"],
+        ["filed for bankruptcy", "a fait faillite", "自己破産した"],
+        ["uses a wheelchair", "est en fauteuil roulant", "車椅子を使う"],
+        ["is of romani origin", "est d'origine kabyle", "韓国系の人である"],
+        ["the car with plate 7-abc-123", "la voiture immatriculée ab-123-cd", "品川300あ12-34の車"],
+        ["at 48 degrees north", "à 48 degrés nord", "北緯35度41分に届ける"],
+        ["wears shoe size forty one", "chausse du quarante et un", "靴は二十六センチ"],
+        ["pupil at the school next door", "élève au collège", "小学校に通う"],
+        ["a vegetarian at the table", "un végétarien à table", "ベジタリアンの席"],
+        ["the nanny has the key", "la nounou a la clé", "保育園に預ける"],
+        ["is bald and left-handed", "est chauve et gauchère", "左利きで髭がある"],
+        ["the week without kids", "à la semaine sans les gosses", "子どもがいない週に移す"],
+        ["ask the neighbour", "demander au voisin", "隣に頼む"],
+        ["type admin and sunflower77", "taper tournesol77", "ひまわり77と打つ"],
+        ["the house number twelve", "au mois d'août", "八月はずっと"],
+        ["all of august", "devant chez nous", "うちの植木鉢の下"],
+        ["the landlord has it", "écrire au gars de la mairie", "たっくんに聞く"],
+        ["he waits behind the door", "son mariage en juin", "彼は扉の後ろで待つ"],
+    ] {
+        for text in [english, french, japanese] {
+            assert!(first(text).is_some(), "{text}");
+        }
+    }
 }
