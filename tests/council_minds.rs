@@ -73,7 +73,7 @@ fn mind_keeps_its_errors_under_another_id_and_a_new_mind_under_an_old_id_has_non
 }
 
 #[test]
-fn outcome_of_a_run_that_a_council_let_in_is_told_of_the_council() {
+fn outcome_of_a_run_that_a_council_let_in_is_told_of_the_council_by_its_reviewers() {
     let yes = [says("approve", "The record states one thing."), says("approve", "Nobody else says otherwise.")];
     let world = seated(&yes, 2);
     let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
@@ -81,14 +81,13 @@ fn outcome_of_a_run_that_a_council_let_in_is_told_of_the_council() {
     let id = world.json("a", &["council", "--branch", &run])["id"].as_str().unwrap().to_owned();
     let outcome = || world.json("a", &["council", "--show", &id])["outcome"].clone();
     assert_eq!(outcome(), Value::Null, "that it let the run in does not make it right");
+    // Ann reviews nothing here, and the outcome of a run is nobody's word on the council.
     world.json("a", &["outcome", &run, "--value", "0"]);
-    assert_eq!(outcome(), "wrong");
-    world.json("a", &["outcome", &run, "--value", "0.9"]);
-    assert_eq!(outcome(), "right", "the newest counts");
+    assert_eq!(outcome(), Value::Null);
     let boss = ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "boss@example.invalid"));
     let mut told = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["council", "--outcome", &id, "wrong"]);
     assert!(told.current_dir(world.dir("a")).envs(boss).status().unwrap().success());
-    assert_eq!(outcome(), "wrong", "a word on the council itself counts before");
+    assert_eq!(outcome(), "wrong");
 }
 
 #[test]
