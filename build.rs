@@ -1,4 +1,4 @@
-//! How the program is linked where it is only tested.
+//! Linking of the program where it is only tested.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -37,9 +37,9 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         folder, env = pathlib.Path(place, "brain"), lab.environment(pathlib.Path(place))
 
-        def brain(*args, given="", codes=(0,)):
+        def brain(*args, given=""):
             done = subprocess.run([lab.PROGRAM, *args], cwd=folder, env=env, input=given.encode(), capture_output=True)
-            if done.returncode not in codes:
+            if done.returncode:
                 raise SystemExit(f"seed {seed}: git brain {args}: {done.stdout.decode()} {done.stderr.decode()}")
             return done.stdout.decode()
 

@@ -293,7 +293,8 @@ impl Brain {
             }
         }
         for name in chosen.iter().filter_map(|id| held.subjects.get(id)?.name.clone()) {
-            notes.extend(self.in_the_open(&name)?);
+            // What cannot be read holds no forgetting up.
+            notes.extend(self.in_the_open(&name).unwrap_or_default());
         }
         let subjects: Vec<String> = chosen.iter().map(ToString::to_string).collect();
         let mut report = SubjectReport { subjects, notes, dry_run, ..Default::default() };

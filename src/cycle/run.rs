@@ -444,7 +444,7 @@ impl Spawn {
         }
         let raised: Vec<Raised> = raised.into_iter().map(|(raised, _)| raised).collect();
         let counsel = match looks_back && !self.judges() && shared.policy.settings.wisdom.enabled {
-            // A rule looks for the seeds about each option, and reads nobody's time away.
+            // A rule looks for the seeds about each option among all, which costs it no tokens.
             true if matches!(member, Some(Cognition::Reflex { .. })) => self.counsel(store, tree, usize::MAX)?,
             true => self.counsel(store, tree, TOLD)?,
             false => Vec::new(),

@@ -330,7 +330,7 @@ pub fn about<'c>(option: &str, counsel: &'c [Counsel]) -> impl Iterator<Item = &
     counsel.iter().filter(move |one| action_stems(&one.action) == option)
 }
 
-/// What to expect of an option before anything is known of it here: the given mean, drawn towards 1 by seeds that say `do` and towards 0 by those that
+/// Expectation of an option before anything is known of it here: the given mean, drawn towards 1 by seeds that say `do` and towards 0 by those that
 /// say `avoid`, each as far as its confidence and the likeness of its case go. Of several the strongest says how far, and all together where to: so
 /// their order says nothing, seeds against each other meet between, and two that rest on the same runs weigh no more than one.
 pub fn expected_of(mean: f64, question: &str, option: &str, counsel: &[Counsel]) -> f64 {

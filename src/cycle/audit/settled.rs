@@ -82,10 +82,9 @@ impl Auditor<'_> {
         for finding in open.iter().filter(|finding| !kept.contains(finding.commit.as_str())) {
             let Ok(run) = RunId::parse(&finding.run) else { continue };
             // A commit that only names a run did what no record says, and taking back the run leaves it.
-            if !self.brought(wake, &run, &finding.commit)? {
-                continue;
-            }
-            if let Some(by) = self.cycle.taken_back_by(tree, &run)? {
+            if let Some(by) = self.cycle.taken_back_by(tree, &run)?
+                && self.brought(wake, &run, &finding.commit)?
+            {
                 let commit = store.commit(self.cycle.own_commit(wake, &by)?)?;
                 if commit.agents_hand().is_none() && !wrong.contains(commit.id.to_string().as_str()) {
                     by_run.insert(finding.id(), settled_by(&commit, format!("taken back by {by}")));
@@ -107,9 +106,6 @@ impl Auditor<'_> {
 
     /// Whether a commit is the one of a run, or the one by which it landed.
     fn brought(&self, wake: CommitId, run: &RunId, commit: &str) -> Result<bool, CycleError> {
-        if self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, run)?.is_none() {
-            return Ok(false);
-        }
         let landed = [self.cycle.landed_in(wake, run)?, self.cycle.own_commit(wake, run)?];
         Ok(landed.iter().any(|id| id.to_string() == commit))
     }
