@@ -186,6 +186,60 @@ fn audit_names_what_is_done_in_an_agents_name() {
     assert!(named(&agree(&world, 3), &merged, "single-writer"));
 }
 
+/// A merge in the name of another run or agent is named, and `review` of a run or a commit says what the audit asks about.
+#[test]
+fn audit_names_merges_by_what_they_do_not_bring_and_review_says_so() {
+    let world = lived();
+    let before = scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    let made = scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
+    audit(&world, &[], 0);
+    let (run, merge) = (made["run"].as_str().unwrap(), world.tip("a", "wake"));
+    let honest = world.git("a", &["log", "-1", "--format=%B", "wake"]);
+    let (left, right) = (world.tip("a", "wake^1"), world.tip("a", "wake^2"));
+    let line = |key: &str| honest.lines().find(|line| line.starts_with(key)).unwrap().to_owned();
+    let forged: Vec<String> = [
+        honest.replace(&line("Run: "), &format!("Run: {}", before["run"].as_str().unwrap())),
+        honest.replace(&line("Run: "), "Run: none"),
+        honest.replace(&line("Agent: "), "Agent: memory"),
+    ]
+    .map(|message| world.commit("a", &merge, &[&left, &right], &[], &message, &[]))
+    .into();
+    for merge in &forged {
+        world.git("a", &["update-ref", "refs/heads/wake", merge]);
+        assert!(named(&agree(&world, 3), merge, "forged-trailer"));
+    }
+    let list = world.brain("a", &["review"]);
+    assert!(list.contains(&forged[2][..10]), "{list}");
+    let said = world.try_brain("a", &["review", &forged[2][..10]]).exits(2);
+    assert!(said.err.contains("forged-trailer") && said.err.contains("git show"), "{said}");
+    // The commit that a review is about is the run's own, also where wake went on.
+    let review = world.json("a", &["review", run]);
+    assert_eq!(review["reviews"][0]["commit"], right, "{review}");
+    world.git("a", &["update-ref", "refs/heads/wake", &merge]);
+    let claimed = upon(
+        &world,
+        "wake",
+        &[(&world.path_of("a", "wake", "/tea.json"), None)],
+        &world.git("a", &["log", "-1", "--format=%B", &right]),
+        &[],
+    );
+    agree(&world, 3);
+    let review = world.brain("a", &["review", run]);
+    assert!(review.contains(&format!("commit {}, forged-trailer", &claimed[..10])), "{review}");
+}
+
+#[test]
+fn audit_names_a_goal_that_says_otherwise_than_its_run() {
+    let world = lived();
+    world.brain("a", &["goal", "add", "Drink less coffee"]);
+    audit(&world, &[], 0);
+    let path = world.git("a", &["diff", "--name-only", "wake^1", "wake", "--", "network/goals"]);
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let planted = replant(&world, &[(&path, Some(&text.replace("less coffee", "more whisky")))], None);
+    let report = agree(&world, 3);
+    assert!(named(&report, &planted, "run-mismatch"), "{report}");
+}
+
 #[test]
 fn audit_quarantine_ends_by_a_person_who_may_decide() {
     let world = lived();
@@ -315,8 +369,9 @@ fn audit_draws_a_sample_that_people_look_at() {
     assert_eq!((&list["audit"][0]["run"], &list["audit"][0]["because"]), (&sample["drawn"][0], &json!("sample")));
     // What nobody looked at stays drawn, and a seed that nobody knew before is the default.
     let other = world.json("a", &["audit", "sample"]);
-    let drawn: Vec<&Value> = other["drawn"].as_array().unwrap().iter().collect();
+    let drawn: Vec<&Value> = ["drawn", "earlier"].iter().filter_map(|part| other[part].as_array()).flatten().collect();
     assert!(drawn.contains(&&sample["drawn"][0]) && other["seed"] != 0, "{other}");
+    assert_eq!(other["drawn"].as_array().unwrap().len() as u64, of.div_ceil(20), "{other}");
     for share in ["0", "0.01", "1.5", "-1", "NaN"] {
         world.try_brain("a", &["audit", "sample", &format!("--share={share}")]).exits(2);
     }

@@ -233,7 +233,7 @@ fn key_is_on_disk_before_the_first_ciphertext() {
 fn forgetting_that_was_cut_off_is_ended_by_the_next_command() {
     let sandbox = sealed();
     let (path, key) = keys(&sandbox).remove(0);
-    sandbox.json(&["subject", "forget", NAME]);
+    let run = sandbox.json(&["subject", "forget", NAME])["run"].as_str().unwrap().to_owned();
     assert!(!path.exists());
     for args in [&["recall", "--sealed", "marzipan"][..], &["subject", "list"], &["subject", "add", "Another"]] {
         // As it was killed behind the tombstone.
@@ -242,6 +242,8 @@ fn forgetting_that_was_cut_off_is_ended_by_the_next_command() {
         assert!(answer["notes"].to_string().contains("its key on this machine is destroyed"), "{answer}");
         assert!(!path.exists() && !answer.to_string().contains("cannot eat"), "{answer}");
     }
+    let back = sandbox.json(&["revert", &run]);
+    assert!(back["notes"].to_string().contains("stays destroyed") && !path.exists(), "{back}");
 }
 
 #[test]

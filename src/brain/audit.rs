@@ -108,8 +108,11 @@ pub struct AuditSample {
     pub share: f64,
     /// The runs that it was drawn from.
     pub of: usize,
-    /// The drawn runs.
+    /// The runs that the seed draws.
     pub drawn: Vec<String>,
+    /// Runs of earlier draws that nobody looked at yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// Runs that the audit escalates, beside those.
     pub escalated: Vec<String>,
 }
@@ -199,12 +202,14 @@ impl Brain {
             Some(seed) => seed,
             None => sample::seed_of(&self.at(None)?.to_string(), &names),
         };
-        let mut drawn: BTreeSet<String> = sample::draw(&names, seed, share).into_iter().map(str::to_owned).collect();
+        let drawn: BTreeSet<String> = sample::draw(&names, seed, share).into_iter().map(str::to_owned).collect();
         let there: BTreeSet<&str> = names.iter().copied().collect();
         let before: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
-        for run in before.drawn.into_iter().filter(|run| there.contains(run.as_str())) {
+        let before: BTreeSet<String> = before.drawn.into_iter().chain(before.earlier).collect();
+        let mut earlier = Vec::new();
+        for run in before.into_iter().filter(|run| there.contains(run.as_str()) && !drawn.contains(run)) {
             if !self.is_looked_at(&run)? {
-                drawn.insert(run);
+                earlier.push(run);
             }
         }
         let drawn = drawn.into_iter().collect();
@@ -214,7 +219,8 @@ impl Brain {
             .filter(|finding| finding.level == AuditLevel::Quarantine && there.contains(finding.run.as_str()))
             .map(|finding| finding.run)
             .collect();
-        let sample = AuditSample { seed, share, of: runs.len(), drawn, escalated: escalated.into_iter().collect() };
+        let escalated = escalated.into_iter().collect();
+        let sample = AuditSample { seed, share, of: runs.len(), drawn, earlier, escalated };
         if !dry_run {
             self.cycle.store.keep_document(QUEUE, &sample);
         }
@@ -241,7 +247,7 @@ impl Brain {
         let sample: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
         let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
         let mut items = Vec::new();
-        for run in sample.drawn {
+        for run in sample.drawn.into_iter().chain(sample.earlier) {
             if !findings.iter().any(|finding| finding.run == run) && !self.is_looked_at(&run)? {
                 items.push(AuditItem { run, commit: String::new(), because: "sample".to_owned() });
             }
@@ -268,6 +274,26 @@ impl Brain {
             }
         }
         Ok(items)
+    }
+
+    /// What the last audit holds against a run, and nobody settled: a sentence for each.
+    pub(super) fn audit_notes(&self, run: &RunId, own: &str) -> Vec<String> {
+        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let of_run = findings.into_iter().filter(|finding| finding.run == run.as_str() || finding.commit == own);
+        of_run.map(|finding| said(&finding)).collect()
+    }
+
+    /// That a commit is none of a run, where the last audit asks about it.
+    pub(super) fn asked_about(&self, name: &str) -> Option<BrainError> {
+        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let is_meant = |finding: &&Finding| name.len() >= SHORTEST && finding.commit.starts_with(name);
+        let asked: Vec<String> = findings.iter().filter(is_meant).map(said).collect();
+        (!asked.is_empty()).then(|| BrainError::Usage {
+            message: format!("{name} is a commit and no run; {}", asked.join("; ")),
+            hint: Some(format!(
+                "`git show {name}` shows it; `git brain audit accept {name} --why TEXT` lets it stand, `git revert {name}` (`-m 1` of a merge) takes it back"
+            )),
+        })
     }
 
     /// Notes that a person looked at a run, a sleep or a commit, and lets it stand: a decision as any other, which syncs, on each commit that
@@ -354,4 +380,11 @@ impl Brain {
         }
         Ok(runs)
     }
+}
+
+/// A finding in a sentence.
+fn said(finding: &Finding) -> String {
+    let commit: String = finding.commit.chars().take(SHORTEST + 3).collect();
+    let path = if finding.path.is_empty() { String::new() } else { format!("{} ", finding.path) };
+    format!("the audit asks about commit {commit}, {}: {path}{}", finding.rule.id(), finding.message)
 }

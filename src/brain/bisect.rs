@@ -6,8 +6,8 @@ use super::{Brain, BrainError, RecallRequest};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::ids::RunId;
-use crate::model::layout;
-use crate::store::{Commit, CommitId};
+use crate::model::layout::{self, Place};
+use crate::store::{Commit, CommitId, TreeId};
 
 /// Answers of a question in which a text is looked for.
 const TOP: usize = 3;
@@ -220,8 +220,15 @@ impl Brain {
                 words.extend(made.or(renamed));
             }
             if words.is_empty() {
-                let ids = record.effects.iter().filter_map(|effect| effect.id()).map(ToString::to_string);
-                words.extend(ids);
+                let before = match own.parents[..] {
+                    [parent] => Some(store.tree_of(parent)?),
+                    _ => None,
+                };
+                let before = before.map(|tree| TreeNetwork::new(store, tree));
+                for id in record.effects.iter().filter_map(|effect| effect.id()).take(WORDS) {
+                    let neuron = before.as_ref().map(|before| before.neuron(id)).transpose()?.flatten();
+                    words.push(neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept));
+                }
             }
             // Memories say most, and are the longest.
             words.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -231,9 +238,13 @@ impl Brain {
             }
         }
         let sleep = own.trailer("Sleep").map(str::to_owned);
+        if let (None, None, [parent]) = (&run, &sleep, &own.parents[..]) {
+            words = self.concepts_changed(store.tree_of(*parent)?, own.tree)?;
+        }
         let undo = match (&run, &sleep) {
             (Some(run), _) => Some(format!("git brain revert {run}")),
             (None, Some(_)) => Some("git brain sleep --undo".to_owned()),
+            (None, None) if own.parents.len() == 1 => Some(format!("git revert {}", own.id)),
             (None, None) => None,
         };
         Ok(BisectReport {
@@ -249,6 +260,24 @@ impl Brain {
             questions: steps.len(),
             steps,
         })
+    }
+}
+
+impl Brain {
+    /// The concepts of neurons that a commit by hand changes: as they are after it, or were where it removes them.
+    fn concepts_changed(&self, before: TreeId, after: TreeId) -> Result<Vec<String>, BrainError> {
+        let store = &self.cycle.store;
+        let (old, new) = (TreeNetwork::new(store, before), TreeNetwork::new(store, after));
+        let mut words = Vec::new();
+        for change in store.diff(Some(before), Some(after), layout::NEURONS)? {
+            let Place::Neuron(id) = Place::of(&change.path) else { continue };
+            let neuron = new.neuron(&id)?.or(old.neuron(&id)?);
+            words.extend(neuron.map(|neuron| neuron.concept));
+            if words.len() == WORDS {
+                break;
+            }
+        }
+        Ok(words)
     }
 }
 

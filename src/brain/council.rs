@@ -138,6 +138,8 @@ pub struct CouncilReport {
     pub question: String,
     /// `decided` by the council; or the state of its escalation: `pending`, `approved` or `rejected`.
     pub state: &'static str,
+    /// Whether the council left it to a person, whatever its members said.
+    pub escalated: bool,
     /// The decision that holds; `abstain`: none yet.
     pub decision: Decision,
     /// The outcome, `right` or `wrong`; null: not known.
@@ -208,6 +210,7 @@ impl CouncilReport {
             council: record.council.to_string(),
             question: record.question,
             state,
+            escalated: record.verdict.escalates(),
             decision,
             outcome,
             by: record.by,

@@ -10,7 +10,7 @@ use crate::cycle::commit::{Amends, Draft};
 use crate::cycle::network::{TreeNetwork, all_neurons};
 use crate::cycle::revert::{Chosen, Reverted};
 use crate::cycle::{Cycle, HUMAN};
-use crate::delta::Applied;
+use crate::delta::{Applied, Operation};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{Neuron, Origin};
@@ -94,6 +94,12 @@ impl Brain {
         chosen.sort_by(|a, b| b.run.cmp(&a.run));
         let mut report = self.revert(chosen, origin, dry_run)?;
         report.notes.extend(notes);
+        let forgets = |op: &Operation| matches!(op, Operation::Seal(sealing) if !sealing.forget.is_empty());
+        if taken_back.iter().any(|record| record.ops.iter().any(forgets)) {
+            report
+                .notes
+                .push("the key of a forgotten subject stays destroyed: nothing brings back what it opened".to_owned());
+        }
         if !dry_run {
             // As another machine would bring it back that meets this one.
             for record in taken_back {

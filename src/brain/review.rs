@@ -234,19 +234,28 @@ impl Brain {
         };
         let run = match RunId::parse(last) {
             Ok(run) => run,
-            Err(_) => {
-                let decided = self.cycle.decided_like(last)?;
-                decided.ok_or_else(|| unknown(format!("{name} is no run, and no branch of one")))?
-            }
+            Err(_) => match (self.cycle.decided_like(last)?, self.asked_about(last)) {
+                (Some(run), _) => run,
+                (None, Some(asked)) => return Err(asked),
+                (None, None) => return Err(unknown(format!("{name} is no run, and no branch of one"))),
+            },
         };
+        let mut belief = self.review_of_wake(&run, unknown)?;
+        let asked = self.audit_notes(&run, &belief.commit);
+        belief.notes.splice(0..0, asked);
+        Ok(belief)
+    }
+
+    /// What a run of wake changed.
+    fn review_of_wake(&self, run: &RunId, unknown: impl Fn(String) -> BrainError) -> Result<Belief, BrainError> {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
-        match network.record(&run)? {
-            Some(record) if record.effects.is_empty() => match self.refused(&run)? {
+        match network.record(run)? {
+            Some(record) if record.effects.is_empty() => match self.refused(run)? {
                 Some(belief) => Ok(belief),
                 None => {
-                    let mut belief = self.cycle.belief_of_merged(&record, wake)?;
-                    if let Some(review) = self.cycle.decision_that_stands(&network, &run)? {
+                    let mut belief = self.cycle.belief_of_merged(&record, self.cycle.own_commit(wake, run)?)?;
+                    if let Some(review) = self.cycle.decision_that_stands(&network, run)? {
                         let review = self.cycle.with_remarks(review)?;
                         belief.waits = format!("{} by {}", review.verdict.done(), review.reviewer);
                         belief.commit.clone_from(&review.commit);
@@ -256,12 +265,12 @@ impl Brain {
                 }
             },
             Some(record) => {
-                let mut belief = self.cycle.belief_of_merged(&record, wake)?;
-                if let Some(review) = self.cycle.decision_that_stands(&network, &run)? {
+                let mut belief = self.cycle.belief_of_merged(&record, self.cycle.own_commit(wake, run)?)?;
+                if let Some(review) = self.cycle.decision_that_stands(&network, run)? {
                     let review = self.cycle.with_remarks(review)?;
                     belief.notes.insert(0, format!("{}, {}", review.words(), review.at));
                 }
-                let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?;
+                let by = self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, run)?;
                 if let Some(by) = by {
                     let mut stays = Vec::new();
                     for id in statements(&record) {

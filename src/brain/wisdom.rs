@@ -13,7 +13,7 @@ use crate::model::wisdom::{Polarity, Seed, Teaching, is_key};
 use crate::model::{Origin, Stamp, json};
 use crate::store::TreeId;
 use crate::wisdom::standing::bears_on;
-use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, against, is_kept_out, worded};
+use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, against, is_kept_out, spelt, worded};
 use crate::world::{MemberKey, is_signed};
 
 pub use crate::model::wisdom::Polarity as SeedPolarity;
@@ -156,6 +156,7 @@ impl Brain {
         let effect = if seed.seed.polarity == Polarity::Do { "well" } else { "badly" };
         let mut causes = Causes::of(alike).of_effect(effect);
         causes.truncate(CAUSES);
+        spelt(&mut causes, &all);
         Ok(WisdomWhy { seed, evidence, causes })
     }
 
@@ -201,6 +202,7 @@ impl Brain {
             _ => index.of_effects(&crate::wisdom::words::stems(effect)),
         };
         found.truncate(most);
+        spelt(&mut found, &all);
         Ok(found)
     }
 
@@ -375,7 +377,10 @@ impl Brain {
         match found.len() {
             1 => Ok(found.remove(0)),
             count => Err(BrainError::Usage {
-                message: format!("{id} is the id of {count} seeds"),
+                message: match count {
+                    0 => format!("there is no seed {id}"),
+                    _ => format!("{id} is the beginning of {count} ids of seeds: name one of them"),
+                },
                 hint: Some("`git brain wisdom list --all` lists them".to_owned()),
             }),
         }

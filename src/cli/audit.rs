@@ -26,7 +26,7 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
             let accepted = brain.audit_accept(run, why)?;
             session.out.report(&accepted, |accepted| {
                 let commits: Vec<&str> = accepted.decisions.iter().map(|decision| short(&decision.commit)).collect();
-                format!("Accepted {}, as {}.\n", commits.join(", "), safe_line(&accepted.reviewer))
+                format!("Accepted {} ({}), as {}.\n", safe_line(run), commits.join(", "), safe_line(&accepted.reviewer))
             });
             return Ok(0);
         }
@@ -98,20 +98,22 @@ fn audited(report: &AuditReport) -> String {
         if counts.is_empty() { String::new() } else { format!("; {}", counts.join(", ")) },
     );
     if !report.escalated.is_empty() {
-        text += "Next: git brain review   git brain revert RUN   git revert COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n";
+        text += "Next: git brain review   git brain revert RUN   git revert [-m 1] COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n";
     }
     text
 }
 
 fn sampled(sample: &AuditSample) -> String {
     let mut text = format!(
-        "{} of {} drawn with seed {}, {} escalated by the last audit:\n",
+        "{} of {} drawn with seed {}, {} of earlier draws, {} escalated by the last audit:\n",
         sample.drawn.len(),
         plural(sample.of, "run", "runs"),
         sample.seed,
+        sample.earlier.len(),
         sample.escalated.len()
     );
     sample.drawn.iter().for_each(|run| text += &format!("  {}\n", safe_line(run)));
+    sample.earlier.iter().for_each(|run| text += &format!("  {}  drawn before\n", safe_line(run)));
     sample.escalated.iter().for_each(|run| text += &format!("  {}  escalated\n", safe_line(run)));
     text + "Next: git brain review RUN   git brain audit accept RUN\n"
 }

@@ -120,8 +120,9 @@ fn listed(list: &ReviewList) -> String {
         ),
     };
     let asked = list.audit.iter().map(|item| {
-        let what = if item.run.is_empty() { super::output::short(&item.commit) } else { &item.run };
-        format!("  {}  {}\n", safe_line(what), safe_line(&item.because))
+        let what: Vec<&str> =
+            [item.run.as_str(), short(&item.commit)].into_iter().filter(|text| !text.is_empty()).collect();
+        format!("  {}  {}\n", safe_line(&what.join("  ")), safe_line(&item.because))
     });
     let audit = match list.audit.len() {
         0 => String::new(),

@@ -128,7 +128,7 @@ pub enum MessageFault {
     #[error("the message belongs to thread {0}, not to this one")]
     WrongThread(ThreadId),
     /// A message to another recipient.
-    #[error("the message is addressed to {0:?}")]
+    #[error("the message is addressed to {0}")]
     WrongRecipient(MemberId),
     /// A content larger than `limits::COUNCIL_CONTENT_BYTES`.
     #[error("the content has {0} bytes, at most {max} are allowed", max = limits::COUNCIL_CONTENT_BYTES)]

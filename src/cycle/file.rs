@@ -10,7 +10,7 @@ use crate::chemistry::serotonin::Chapter;
 use crate::consolidation::SleepRecord;
 use crate::consolidation::record::SleepPart;
 use crate::deliberation::forest::read_cycle;
-use crate::delta::{LedgerEntry, RunRecord};
+use crate::delta::{LedgerEntry, Operation, RunRecord};
 use crate::limits;
 use crate::model::deliberation::DeliberationCycle;
 use crate::model::document::{FORMAT, Goal};
@@ -184,12 +184,20 @@ pub(crate) fn examine(path: &str, bytes: &[u8]) -> Examined {
             .and_then(|c| lies_at(path, bytes, "run", &layout::chapter(&c.run), c.run.as_str())),
         Place::RunNote(_) | Place::Event => document::<Value>(bytes, path).map(drop),
         Place::Agent(_) => Agent::decode(bytes, path)
+            .inspect(|agent| findings.extend(unknown_operations(path, bytes, agent)))
             .and_then(|a| lies_at(path, bytes, "name", &layout::agent(&a.name), a.name.as_str())),
         Place::Settings => settings(path, bytes),
         Place::Prompt(_) | Place::Other | Place::Misplaced => Ok(()),
     };
     findings.extend(outcome.err().map(|error| Finding::json(path, error)));
     Examined { findings, content }
+}
+
+/// Operations that an agent may do and that nobody can: misspelt, or of a newer program.
+fn unknown_operations(path: &str, bytes: &[u8], agent: &Agent) -> Vec<Finding> {
+    let unknown = agent.capabilities.operations.iter().filter(|name| !Operation::NAMES.contains(&name.as_str()));
+    let line = json::line_of_key(bytes, "operations");
+    unknown.map(|name| Finding::warning(path, line, format!("allows {name}, and no operation is called so"))).collect()
 }
 
 fn document<T: serde::de::DeserializeOwned>(bytes: &[u8], path: &str) -> Result<T, JsonError> {

@@ -1,7 +1,7 @@
 //! The causal index: how often an effect came where a cause was there, and how often where it was not.
 //!
-//! `ΔP = P(e|c) − P(e|¬c)` (Allan 1980; Cheng 1997 has its limits). Causes are the words of case and action, said before the act, and the action
-//! as a whole; effects are `well`, `badly`, and the words of the outcome. A pair counts only where the cause is earlier than the effect; where words are
+//! `ΔP = P(e|c) − P(e|¬c)` (Allan 1980; Cheng 1997 has its limits). Causes are the words of case and action but function words, said before the act, and
+//! the action as a whole; effects are `well`, `badly`, and the words of the outcome. A pair counts only where the cause is earlier than the effect; where words are
 //! causes here and effects there, the stronger direction stays, so that the graph has no circle.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::karma::WordedExchange;
 use crate::limits;
+use crate::text;
 
 /// The effect of an exchange that went well.
 pub const WELL: &str = "well";
@@ -52,7 +53,7 @@ impl Causes {
         let mut index = Self::default();
         for told in exchanges.filter(|told| told.exchange.run < told.exchange.judged_by) {
             let Some(well) = told.exchange.went_well() else { continue };
-            let mut causes: BTreeSet<String> = told.case.union(&told.action).cloned().collect();
+            let mut causes: BTreeSet<String> = told.case.union(&told.content).cloned().collect();
             causes.insert(whole(&told.action));
             let mut effects = told.effect.clone();
             effects.retain(|effect| !causes.contains(effect));
@@ -129,6 +130,25 @@ impl Causes {
     }
 }
 
+/// Puts the words that were said in the place of the stems by which causes were compared: of each the newest.
+pub fn spelt(causes: &mut [Causal], exchanges: &[WordedExchange<'_>]) {
+    let mut said: BTreeMap<String, String> = BTreeMap::new();
+    for told in exchanges {
+        let e = told.exchange;
+        said.insert(whole(&told.action), format!("\"{}\"", e.action.split_whitespace().collect::<Vec<_>>().join(" ")));
+        for word in [&e.condition, &e.action, &e.effect].into_iter().flat_map(|text| text::words(text)) {
+            said.insert(word.stem, word.key);
+        }
+    }
+    for causal in causes {
+        for text in [&mut causal.cause, &mut causal.effect] {
+            if let Some(word) = said.get(text).filter(|_| ![WELL, BADLY].contains(&text.as_str())) {
+                text.clone_from(word);
+            }
+        }
+    }
+}
+
 /// Exchanges with a cause below which its strength says little.
 const FEW: usize = 2;
 
@@ -178,6 +198,21 @@ mod tests {
         assert!((found.strength - 0.5).abs() < 1e-12);
         assert_eq!(index.of_effect(BADLY)[0].cause, "hat");
         assert!(index.strength("unheard", WELL).is_none());
+    }
+
+    #[test]
+    fn function_words_cause_nothing_and_causes_are_told_in_words_that_were_said() {
+        let told = [
+            exchange(1, "the builds retried", "retry with batches", 1.0),
+            exchange(2, "a build retries", "retry with batches", 1.0),
+            exchange(3, "a build stands", "wait for the worker", 0.0),
+        ];
+        let told = worded(&told);
+        let mut found = Causes::of(told.iter()).of_effect(WELL);
+        spelt(&mut found, &told);
+        let causes: Vec<&str> = found.iter().map(|one| one.cause.as_str()).collect();
+        assert!(causes.contains(&"batches") && causes.contains(&"\"retry with batches\""), "{causes:?}");
+        assert!(!causes.iter().any(|cause| ["the", "with", "for", "a"].contains(cause)), "{causes:?}");
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct WordedExchange<'e> {
     pub case: BTreeSet<String>,
     /// The words of the action.
     pub action: BTreeSet<String>,
+    /// Those of them that say something by themselves.
+    pub content: BTreeSet<String>,
     /// The words of what came.
     pub effect: BTreeSet<String>,
 }
@@ -94,7 +96,8 @@ pub struct WordedExchange<'e> {
 pub fn worded<'e>(exchanges: &'e [Exchange]) -> Vec<WordedExchange<'e>> {
     let read = |exchange: &'e Exchange| {
         let Exchange { condition, action, effect, .. } = exchange;
-        WordedExchange { exchange, case: stems(condition), action: action_stems(action), effect: stems(effect) }
+        let (case, content, effect) = (stems(condition), stems(action), stems(effect));
+        WordedExchange { exchange, case, action: action_stems(action), content, effect }
     };
     exchanges.iter().map(read).collect()
 }

@@ -16,7 +16,7 @@ pub mod standing;
 pub mod words;
 
 pub use bundle::{Bundle, BundleFault, BundledSeed};
-pub use causes::{BADLY, Causal, Causes, WELL};
+pub use causes::{BADLY, Causal, Causes, WELL, spelt};
 pub use distil::distil;
 pub use karma::{Exchange, Karma, WordedExchange, worded};
 pub use standing::{

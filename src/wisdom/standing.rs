@@ -8,7 +8,7 @@ use super::bound::{WORD, lower_bound};
 use super::causes::{BADLY, Causes, WELL, whole};
 use super::distil::{LIKE, SESSIONS, SUPPORTS};
 use super::karma::{Exchange, WordedExchange, worded};
-use super::words::{Said, action_stems, likeness, plain_action, share, stems};
+use super::words::{PlainAction, Said, action_stems, likeness, share, stems};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::wisdom::{Polarity, Seed, WisdomRecord};
@@ -165,13 +165,13 @@ fn is_found(seed: &Seed) -> bool {
 /// The words of a seed by which lessons are compared.
 struct Lesson {
     case: BTreeSet<String>,
-    action: BTreeSet<String>,
+    action: PlainAction,
     polarity: Polarity,
 }
 
 impl Lesson {
     fn of(seed: &Seed) -> Self {
-        Self { case: stems(&seed.condition), action: plain_action(&seed.action), polarity: seed.polarity }
+        Self { case: stems(&seed.condition), action: PlainAction::of(&seed.action), polarity: seed.polarity }
     }
 
     /// Whether one of others says nearly the same: the same of the same action, in a case that is like this one, or part of it, or has it as a part.
@@ -179,7 +179,7 @@ impl Lesson {
         others.iter().any(|other| {
             let (a, b) = (&self.case, &other.case);
             let is_like = likeness(a, b) >= LIKE || share(a, b) >= 1.0 || share(b, a) >= 1.0;
-            self.polarity == other.polarity && self.action == other.action && is_like
+            self.polarity == other.polarity && is_like && self.action.is_same(&other.action)
         })
     }
 }

@@ -1,10 +1,11 @@
 //! Machines of one brain over a bare remote, and commits that no machine of ours would make: for the tests of `sync` and of the gate.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{self, Sandbox, connect, create, delta};
+use crate::sandbox::{self, Picture, Sandbox, connect, create, delta};
 
 /// A bare remote and the machines that sync with it.
 pub struct World {
@@ -12,12 +13,23 @@ pub struct World {
 }
 
 impl World {
-    /// A brain `a` with its first neurons, at a bare remote without a gate.
+    /// A brain `a` with its first neurons, at a bare remote without a gate: the same one for every test.
     pub fn new() -> Self {
-        let world = Self { sandbox: Sandbox::empty() };
-        world.git(".", &["init", "-q", "--bare", "-b", "main", "remote.git"]);
-        world.first();
-        world
+        static FIRST: OnceLock<Picture> = OnceLock::new();
+        let make = |world: &Self| {
+            world.git(".", &["init", "-q", "--bare", "-b", "main", "remote.git"]);
+            world.first();
+        };
+        Self::copied(&FIRST, make)
+    }
+
+    fn copied(first: &OnceLock<Picture>, make: fn(&Self)) -> Self {
+        let made = || {
+            let world = Self { sandbox: Sandbox::empty() };
+            make(&world);
+            world.sandbox
+        };
+        Self { sandbox: Sandbox::copied(first, made) }
     }
 
     pub fn first(&self) {
@@ -154,11 +166,13 @@ impl World {
 
     /// The same with a gate at the remote, and no doorbell: nobody works there but who pushes.
     pub fn gated() -> Self {
-        let world = Self { sandbox: Sandbox::empty() };
-        world.brain(".", &["init", "--bare", "remote.git"]);
-        std::fs::remove_file(world.dir("remote.git/hooks/post-receive")).unwrap();
-        world.first();
-        world
+        static FIRST: OnceLock<Picture> = OnceLock::new();
+        let make = |world: &Self| {
+            world.brain(".", &["init", "--bare", "remote.git"]);
+            std::fs::remove_file(world.dir("remote.git/hooks/post-receive")).unwrap();
+            world.first();
+        };
+        Self::copied(&FIRST, make)
     }
 
     /// A commit like `commit`, on the same parents, with files written otherwise (`None`: removed).

@@ -8,9 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+mod picture;
+
+pub use picture::Picture;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_git-brain");
@@ -116,9 +121,24 @@ impl Sandbox {
         Self { root, dir, variables: BTreeMap::new() }
     }
 
-    /// A brain, bootstrapped.
+    /// A brain, bootstrapped: the same one for every test. [`Sandbox::another`] is of another history.
     pub fn new() -> Self {
+        static FIRST: OnceLock<Picture> = OnceLock::new();
+        Self::copied(&FIRST, Self::another)
+    }
+
+    /// A brain, bootstrapped here.
+    pub fn another() -> Self {
         Self::empty().initialised()
+    }
+
+    /// A copy of the world that `make` makes once.
+    pub fn copied(first: &OnceLock<Picture>, make: impl FnOnce() -> Self) -> Self {
+        let picture = first.get_or_init(|| Picture::of(make().root.path()));
+        let root = tempfile::Builder::new().prefix("git-brain-test-").tempdir().expect("a temporary folder");
+        picture.put(root.path());
+        let dir = root.path().join("here");
+        Self { root, dir, variables: BTreeMap::new() }
     }
 
     /// A brain under a fixed clock with fixed ids.

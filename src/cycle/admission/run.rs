@@ -19,6 +19,7 @@ use crate::cycle::trailers::ANSWERS;
 use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord};
 use crate::merge::Options;
+use crate::model::document::Goal;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::sealed::SealedRecord;
@@ -223,6 +224,9 @@ impl Judge<'_> {
             self.amends(commit, &record, &path)?;
             self.approves(commit, &record, &path)?;
             self.files_of(commit, &record, &path)?;
+            if alone {
+                self.goals_of(commit, &record, changes)?;
+            }
             for taken in &record.reverts {
                 let why = match self.record(before, taken)? {
                     None => Some(format!("takes back {taken}, of which there is no record")),
@@ -331,6 +335,26 @@ impl Judge<'_> {
         ] {
             if says && self.cycle.store.file(commit.tree, &place)?.is_none() {
                 self.fault_of(kind, commit, path, 1, format!("brings no {place}, which its operations make"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a goal whose file says other words than the run of a person that sets it.
+    fn goals_of(&mut self, commit: &Commit, record: &RunRecord, changes: &[FileChange]) -> Result<(), CycleError> {
+        let mut said: BTreeMap<String, &str> = BTreeMap::new();
+        for op in &record.ops {
+            if let Operation::Goal(op) = op {
+                said.insert(layout::goal(&op.goal_id()), &op.text);
+            }
+        }
+        for change in changes {
+            let (Some(text), Some(new)) = (said.get(&change.path), change.new) else { continue };
+            // What does not parse was told already.
+            let goal = Goal::decode(&self.cycle.store.content(new.blob)?, &change.path);
+            if goal.is_ok_and(|goal| goal.text != *text) {
+                let message = format!("says another goal than {}, which sets it", record.run);
+                self.fault(commit, &change.path, 1, message);
             }
         }
         Ok(())

@@ -92,6 +92,7 @@ impl Judge<'_> {
             self.fault(commit, "", 0, "says that it is a typed merge, and its tree is not that of its parents' merge");
             return Ok(());
         }
+        self.names_what_it_brings(commit, left, right)?;
         // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
         let new = store.diff_beside(store.tree_of(left)?, commit.tree, layout::NETWORK)?;
         let changed: HashSet<&str> = new.iter().map(|change| change.path.as_str()).collect();
@@ -104,6 +105,40 @@ impl Judge<'_> {
             }
         }
         self.files(commit, &new)
+    }
+
+    /// Refuses a typed merge in the name of a run or an agent that it does not bring: whoever reads the log takes its word.
+    fn names_what_it_brings(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let before = store.tree_of(left)?;
+        let mut brought = Vec::new();
+        for name in commit.trailer_values("Run") {
+            let is_brought = match RunId::parse(name) {
+                Ok(run) if commit.trailer(SLEEP_TRAILER) == Some(name) => {
+                    self.cycle.sleep_file(commit.tree, &run)?.is_some()
+                }
+                Ok(run) => {
+                    let path = layout::run(&run);
+                    store.file(commit.tree, &path)?.is_some() && store.file(before, &path)?.is_none()
+                }
+                Err(_) => false,
+            };
+            if !is_brought {
+                let message = format!("is a merge in the name of {name}, and brings no record of that run");
+                self.fault_of(Kind::Trailer, commit, "", 0, message);
+                return Ok(());
+            }
+            brought.extend(RunId::parse(name).map(|run| run.agent().to_string()));
+        }
+        // A branch whose run wake has already can bring what was noted about it.
+        brought.extend(store.commit(right)?.trailer_values("Agent").map(str::to_owned));
+        let agent =
+            commit.trailer_values("Agent").find(|agent| !brought.iter().any(|one| one == agent)).map(str::to_owned);
+        if let Some(agent) = agent {
+            let message = format!("is a merge in the name of {agent}, and brings no run of it");
+            self.fault_of(Kind::Trailer, commit, "", 0, message);
+        }
+        Ok(())
     }
 
     /// Whether a file is as main has it, or had it when the machine that merged saw main last: a merge brings people's files along with it.

@@ -319,6 +319,16 @@ mod tests {
             "Je suis désolé. Toutes mes excuses. Désolée, mais la page manque. Je m'excuse. Voilà.",
             "Je suis désolé. Toutes mes excuses. La page manque. Voilà.",
         );
+        for (lang, twice, third, rest) in [
+            (Lang::En, "Sorry. Sorry. ", "Sorry. ", "3 tests failed."),
+            (Lang::En, "I'm sorry. I'm sorry. ", "I'm sorry. ", "`x` fails."),
+            (Lang::En, "Sorry. Sorry. ", "Sorry. ", "\"No\", it said."),
+            (Lang::Fr, "Désolé. Désolé. ", "Désolé. ", "« Non » dit-il."),
+            (Lang::Ja, "申し訳ありません。すみません。", "申し訳ありません。", "3件失敗しました。"),
+            (Lang::Ja, "申し訳ありません。すみません。", "申し訳ありません。", "「待って」と言った。"),
+        ] {
+            check(lang, &format!("{twice}{third}{rest}"), &format!("{twice}{rest}"));
+        }
         check(
             Lang::En,
             "Sorry. Sorry. She was sorry, and sorry again.",

@@ -109,7 +109,7 @@ pub(super) fn edit(unit: &str, lang: Lang, kept: usize, next: Option<char>, star
     let mut text = unit.to_owned();
     let mut applied = Vec::new();
     loop {
-        if kept >= APOLOGIES_KEPT && rules.whole.is_match(&text) && next.is_none_or(char::is_alphabetic) {
+        if kept >= APOLOGIES_KEPT && rules.whole.is_match(&text) && goes_on(next, starts_line) {
             applied.push(Veto::ExcessiveApology);
             let newline = text.trim_end_matches(['\n', '\r']).len();
             let rest = if starts_line { String::new() } else { text[newline..].to_owned() };
@@ -132,6 +132,13 @@ pub(super) fn edit(unit: &str, lang: Lang, kept: usize, next: Option<char>, star
     let (quoted, _) = shields(&text, None);
     let apologies = rules.any.find_iter(&text).filter(|found| !overlaps(&quoted, &found.range())).count();
     Edit { text, apologies, applied }
+}
+
+/// Whether the text goes on as well without a unit. At the start of a line a digit or a mark could begin a list, a quotation or code, and words alone
+/// may follow.
+fn goes_on(next: Option<char>, starts_line: bool) -> bool {
+    let begins = |c: char| c.is_numeric() || "\"'“‘«‹「『(（`*_".contains(c);
+    next.is_none_or(|c| c.is_alphabetic() || !starts_line && begins(c))
 }
 
 fn overlaps(spans: &[Range<usize>], span: &Range<usize>) -> bool {
