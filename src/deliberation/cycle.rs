@@ -149,7 +149,7 @@ pub fn conclude(
             if before.closed.contains(&result.key) || !seen.insert(result.key.clone()) {
                 continue;
             }
-            if is_known_by(&mut result, before, &promoted) {
+            if settings.gates.brain && is_known_by(&mut result, before, &promoted) {
                 let why = "a fruit of the same cycle says so";
                 told(rules(Action::Classify, &result.key, json!({}), json!({"class": result.class}), why));
             }

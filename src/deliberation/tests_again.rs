@@ -198,6 +198,16 @@ fn other_weights_of_one_fact_make_one_fruit_of_a_cycle() {
     assert_eq!((novelty.figure, novelty.passed), (Some(1.0), false));
 }
 
+/// What gates of one's own judge is no delta of the brain, also where it has operations.
+#[test]
+fn own_gates_measure_each_payload_as_it_is() {
+    let settings = own(&[user_gate("known", false)]);
+    let two = [tie("a", "one-1", 9), tie("b", "one-1", 8)];
+    let case = Case { settings: &settings, rules: "r", proposals: &two, passes: &|_, _| true, score: Some(3) };
+    let (made, _) = run(&Forest::default(), &case);
+    assert_eq!(made.results.iter().filter(|result| result.class == Class::Fruit).count(), 2, "{:#?}", made.results);
+}
+
 #[test]
 fn what_gates_rejected_is_open_again_and_fruit_that_lands_is_not() {
     let settings = own(&[user_gate("known", false)]);

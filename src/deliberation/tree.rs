@@ -245,9 +245,15 @@ impl TreeDeliberation {
         self.told.push(ToldStep { agent, role, action, target: target.to_owned(), step });
     }
 
+    /// Whether two proposals say the same: deltas of the brain where they differ in weights alone, what other gates judge only as it is.
+    fn is_same(&self, one: &Proposal, other: &Proposal) -> bool {
+        let (one, other) = (&one.payload, &other.payload);
+        if self.settings.gates.brain { likeness::is_same(one, other) } else { one == other }
+    }
+
     /// A new hypothesis, unless it is here already or never comes back.
     fn add(&mut self, proposal: Proposal, by: Role) -> bool {
-        let is_same = |one: &Hypothesis| likeness::is_same(&one.proposal.payload, &proposal.payload);
+        let is_same = |one: &Hypothesis| self.is_same(&one.proposal, &proposal);
         let is_new = !self.closed.contains(&proposal.key()) && !self.hypotheses.iter().any(is_same);
         if is_new {
             self.hypotheses.push(Hypothesis::new(proposal, by));
@@ -359,10 +365,9 @@ impl TreeDeliberation {
             }
             let Some(replacement) = replacements.next() else { break };
             let is_new = |proposal: &Proposal| {
-                let is_same = |one: &Proposal| likeness::is_same(&one.payload, &proposal.payload);
                 !self.closed.contains(&proposal.key())
-                    && !self.hypotheses.iter().any(|one| is_same(&one.proposal))
-                    && !self.refused.iter().any(|(one, _)| is_same(one))
+                    && !self.hypotheses.iter().any(|one| self.is_same(&one.proposal, proposal))
+                    && !self.refused.iter().any(|(one, _)| self.is_same(one, proposal))
             };
             match replacement.filter(is_new) {
                 Some(proposal) => {

@@ -1,5 +1,6 @@
 //! Asking the minds of a cycle: rules, a model of the settings, a program, or a person by a file. One question, one answer of a form.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
@@ -117,10 +118,18 @@ impl Topic<'_> {
         })
     }
 
+    /// A proposal as rules read it: of what gates of the brain do not judge they know nothing, whatever it looks like.
+    fn read<'p>(&self, proposal: &'p Proposal) -> Cow<'p, Proposal> {
+        match self.on_brain {
+            true => Cow::Borrowed(proposal),
+            false => Cow::Owned(Proposal { payload: json!({"payload": proposal.payload}), ..proposal.clone() }),
+        }
+    }
+
     /// A verdict on a hypothesis, or on a candidate that passed all gates.
     pub fn attack(&self, mind: &Member, proposal: &Proposal, record: Option<&GateRecord>) -> Result<Verdict, Silent> {
         if let Some(algorithm) = Algorithm::named(&mind.mind) {
-            return Ok(attacked(algorithm, self.evidence, proposal));
+            return Ok(attacked(algorithm, self.evidence, &self.read(proposal)));
         }
         let question = json!({
             "task": "attack", "proposal": proposal, "gates": record, "seed": self.seed, "amendments": self.amendments,
@@ -131,7 +140,7 @@ impl Topic<'_> {
     /// An inspector's judgement.
     pub fn inspect(&self, mind: &Member, proposal: &Proposal) -> Result<Judgement, Silent> {
         if let Some(algorithm) = Algorithm::named(&mind.mind) {
-            return Ok(inspected(algorithm, self.evidence, proposal));
+            return Ok(inspected(algorithm, self.evidence, &self.read(proposal)));
         }
         let question = json!({"task": "inspect", "proposal": proposal, "seed": self.seed});
         self.ask(mind, Role::Inspector, &question, verdict::judgement_schema(), verdict::judgement)
@@ -140,7 +149,7 @@ impl Topic<'_> {
     /// How far a mechanism and its evidence agree.
     pub fn align(&self, mind: &Member, proposal: &Proposal, record: &GateRecord) -> Result<Alignment, Silent> {
         if let Some(algorithm) = Algorithm::named(&mind.mind) {
-            return Ok(aligned(algorithm, self.evidence, proposal));
+            return Ok(aligned(algorithm, self.evidence, &self.read(proposal)));
         }
         let question = json!({"task": "align", "proposal": proposal, "gates": record, "seed": self.seed});
         self.ask(mind, Role::Aligner, &question, verdict::alignment_schema(), verdict::alignment)
