@@ -10,6 +10,7 @@ mod answers;
 mod apply;
 mod architecture;
 mod audit;
+mod audit_names;
 mod audit_settled;
 mod book;
 mod chain_agent;

@@ -12,6 +12,7 @@ use crate::cycle::audit::{AuditRange, Audited};
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::review::{OF_AUDIT, ReviewRecord, Said, Verdict};
+use crate::store::CommitId;
 
 /// Where the drawn decisions are kept, in the cache.
 const QUEUE: &str = "audit-sample.json";
@@ -68,7 +69,12 @@ impl AuditReport {
             let id = finding.id();
             AuditFinding { settled: audited.settled.get(&id).cloned(), id, finding: finding.clone() }
         };
-        let named: Vec<AuditFinding> = findings.iter().map(named).collect();
+        let mut named: Vec<AuditFinding> = findings.iter().map(named).collect();
+        // Two checks can say the same of a file: the one that knows the run tells more.
+        named.sort_by(|a, b| {
+            (&a.finding.commit, &a.id, b.finding.run.as_str()).cmp(&(&b.finding.commit, &b.id, a.finding.run.as_str()))
+        });
+        named.dedup_by(|a, b| a.id == b.id);
         let is_open = |named: &&AuditFinding| named.settled.is_none() && named.finding.level == AuditLevel::Quarantine;
         let escalated = named.iter().filter(is_open);
         Self {
@@ -122,6 +128,9 @@ pub struct AuditSample {
 pub struct AuditAccepted {
     /// Who accepted it.
     pub reviewer: String,
+    /// What the audit asks about other commits that say the run's name, a sentence for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The decisions, one on each commit.
     pub decisions: Vec<ReviewRecord>,
 }
@@ -234,12 +243,24 @@ impl Brain {
         if self.cycle.store.file(tree, &layout::run(&id))?.is_none() || self.cycle.taken_back_by(tree, &id)?.is_some() {
             return Ok(true);
         }
-        for review in self.cycle.reviews_of(&id)?.into_iter().filter(ReviewRecord::is_of_audit) {
+        let reviews: Vec<ReviewRecord> =
+            self.cycle.reviews_of(&id)?.into_iter().filter(ReviewRecord::is_of_audit).collect();
+        if reviews.is_empty() {
+            return Ok(false);
+        }
+        let its = self.commits_of(&id)?;
+        for review in reviews.iter().filter(|review| its.contains(&review.commit)) {
             if self.cycle.may_not_accept(review.address())?.is_none() {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The commit of a run of wake, and the one that landed it. Another commit can say its name.
+    fn commits_of(&self, run: &RunId) -> Result<[String; 2], BrainError> {
+        let wake = self.at(None)?;
+        Ok([self.cycle.own_commit(wake, run)?.to_string(), self.cycle.landed_in(wake, run)?.to_string()])
     }
 
     /// The drawn runs of wake that nobody looked at, and all that the last audit put under quarantine and nobody settled.
@@ -265,10 +286,7 @@ impl Brain {
             {
                 asked.insert(finding.commit.clone());
             }
-            // A run that was taken back since is settled by the next audit.
-            let is_open =
-                !finding.rule.ends_with_revert() || finding.run.is_empty() || !self.is_looked_at(&finding.run)?;
-            if is_open && asked.insert(finding.commit.clone()) {
+            if !self.is_taken_back_since(&finding)? && asked.insert(finding.commit.clone()) {
                 let Finding { run, commit, rule, .. } = finding;
                 items.push(AuditItem { run, commit, because: rule.id().to_owned() });
             }
@@ -276,11 +294,28 @@ impl Brain {
         Ok(items)
     }
 
+    /// Whether the run whose own commit a finding is about was taken back since, and nothing stays of what is wrong with it: the next audit settles it.
+    fn is_taken_back_since(&self, finding: &Finding) -> Result<bool, BrainError> {
+        let Some(run) = RunId::parse(&finding.run).ok().filter(|_| finding.rule.ends_with_revert()) else {
+            return Ok(false);
+        };
+        let wake = self.at(None)?;
+        Ok(self.cycle.taken_back_by(self.cycle.store.tree_of(wake)?, &run)?.is_some()
+            && self.cycle.own_commit(wake, &run)?.to_string() == finding.commit)
+    }
+
     /// What the last audit holds against a run, and nobody settled: a sentence for each.
     pub(super) fn audit_notes(&self, run: &RunId, own: &str) -> Vec<String> {
         let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
         let of_run = findings.into_iter().filter(|finding| finding.run == run.as_str() || finding.commit == own);
         of_run.map(|finding| said(&finding)).collect()
+    }
+
+    /// What the last audit holds against commits, and nobody settled: a sentence for each.
+    pub(super) fn audit_notes_of(&self, commits: &[CommitId]) -> Vec<String> {
+        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let is_of = |finding: &&Finding| commits.iter().any(|commit| finding.commit == commit.to_string());
+        findings.iter().filter(is_of).map(said).collect()
     }
 
     /// That a commit is none of a run, where the last audit asks about it.
@@ -291,7 +326,7 @@ impl Brain {
         (!asked.is_empty()).then(|| BrainError::Usage {
             message: format!("{name} is a commit and no run; {}", asked.join("; ")),
             hint: Some(format!(
-                "`git show {name}` shows it; `git brain audit accept {name} --why TEXT` lets it stand, `git revert {name}` (`-m 1` of a merge) takes it back"
+                "`git show {name}` shows it; `git brain audit accept {name} --why TEXT` lets it stand, `git revert {name}` on the branch that it was made on (`-m 1` of a merge) takes it back"
             )),
         })
     }
@@ -319,9 +354,20 @@ impl Brain {
         }
         let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
         let is_commit = name.len() >= SHORTEST;
-        let is_meant = |finding: &&Finding| finding.run == name || is_commit && finding.commit.starts_with(name);
+        let its = match RunId::parse(name) {
+            Ok(run) if store.file(store.tree_of(self.at(None)?)?, &layout::run(&run))?.is_some() => {
+                Some(self.commits_of(&run)?)
+            }
+            _ => None,
+        };
+        // A run that is not in wake has no commits there that others could be told from.
+        let is_its = |finding: &Finding| its.as_ref().map_or(finding.run == name, |its| its.contains(&finding.commit));
+        let is_meant = |finding: &&Finding| is_its(finding) || is_commit && finding.commit.starts_with(name);
         let mut subjects: BTreeMap<String, String> =
             findings.iter().filter(is_meant).map(|finding| (finding.commit.clone(), finding.run.clone())).collect();
+        if !subjects.is_empty() && why.trim().is_empty() {
+            return Err(BrainError::usage("an acceptance of what the audit found needs a reason: --why TEXT"));
+        }
         if subjects.is_empty()
             && let Ok(id) = RunId::parse(name)
         {
@@ -363,7 +409,8 @@ impl Brain {
             self.cycle.add_review(&review)?;
             decisions.push(review);
         }
-        Ok(AuditAccepted { reviewer: store.person(), decisions })
+        let others = findings.iter().filter(|finding| finding.run == name && !is_meant(finding));
+        Ok(AuditAccepted { reviewer: store.person(), notes: others.map(said).collect(), decisions })
     }
 
     /// The runs of agents in wake, by their records' names.

@@ -5,9 +5,8 @@ use serde::Serialize;
 use super::{Brain, BrainError, RecallRequest};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
-use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::store::{Commit, CommitId, TreeId};
+use crate::store::{CommitId, TreeId};
 
 /// Answers of a question in which a text is looked for.
 const TOP: usize = 3;
@@ -79,8 +78,11 @@ pub struct BisectReport {
     pub by: String,
     /// The first line of the commit of the run.
     pub subject: String,
-    /// The texts that it brought or changed.
+    /// The texts that it brought, or made of others.
     pub words: Vec<String>,
+    /// The texts that it took away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<String>,
     /// The texts that it was woken by.
     pub because: Vec<String>,
     /// The command that undoes it; absent if no command does.
@@ -89,6 +91,9 @@ pub struct BisectReport {
     /// Commits that may be it as well, because answers between were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
+    /// What the last audit asks about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Questions that were asked of recall.
     pub questions: usize,
     /// Each of them.
@@ -209,43 +214,24 @@ impl Brain {
             [_, right] => store.commit(right)?,
             _ => commit,
         };
-        let run = run_of(&own);
+        let run = self.cycle.run_of_commit(&own)?;
         let network = TreeNetwork::new(store, own.tree);
         let record = run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
-        let (mut words, mut because) = (Vec::new(), Vec::new());
-        if let Some(record) = &record {
-            for effect in &record.effects {
-                let made = effect.created.as_ref().or(effect.removed.as_ref()).map(|neuron| neuron.concept.clone());
-                let renamed = effect.concept.as_ref().map(|(_, after)| after.value.clone());
-                words.extend(made.or(renamed));
-            }
-            if words.is_empty() {
-                let before = match own.parents[..] {
-                    [parent] => Some(store.tree_of(parent)?),
-                    _ => None,
-                };
-                let before = before.map(|tree| TreeNetwork::new(store, tree));
-                for id in record.effects.iter().filter_map(|effect| effect.id()).take(WORDS) {
-                    let neuron = before.as_ref().map(|before| before.neuron(id)).transpose()?.flatten();
-                    words.push(neuron.map_or_else(|| id.to_string(), |neuron| neuron.concept));
-                }
-            }
-            // Memories say most, and are the longest.
-            words.sort_by_key(|text| std::cmp::Reverse(text.len()));
-            words.truncate(WORDS);
-            for stimulus in record.stimuli.iter().take(WORDS) {
-                because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
-            }
-        }
         let sleep = own.trailer("Sleep").map(str::to_owned);
-        if let (None, None, [parent]) = (&run, &sleep, &own.parents[..]) {
-            words = self.concepts_changed(store.tree_of(*parent)?, own.tree)?;
+        let mut because = Vec::new();
+        let (words, gone) = match own.parents[..] {
+            [parent] if sleep.is_none() => self.texts_changed(store.tree_of(parent)?, own.tree)?,
+            _ => (Vec::new(), Vec::new()),
+        };
+        for stimulus in record.iter().flat_map(|record| &record.stimuli).take(WORDS) {
+            because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
         }
+        let mut notes = self.audit_notes_of(&[first, own.id]);
+        notes.dedup();
         let undo = match (&run, &sleep) {
             (Some(run), _) => Some(format!("git brain revert {run}")),
             (None, Some(_)) => Some("git brain sleep --undo".to_owned()),
-            (None, None) if own.parents.len() == 1 => Some(format!("git revert {}", own.id)),
-            (None, None) => None,
+            (None, None) => Some(self.git_revert(&own)),
         };
         Ok(BisectReport {
             question: request.question.clone(),
@@ -254,7 +240,9 @@ impl Brain {
             run: run.map(|run| run.to_string()),
             subject: own.subject().to_owned(),
             words,
+            gone,
             because,
+            notes,
             undo,
             or: or.iter().map(ToString::to_string).collect(),
             questions: steps.len(),
@@ -264,25 +252,30 @@ impl Brain {
 }
 
 impl Brain {
-    /// The concepts of neurons that a commit by hand changes: as they are after it, or were where it removes them.
-    fn concepts_changed(&self, before: TreeId, after: TreeId) -> Result<Vec<String>, BrainError> {
+    /// The texts that a commit brings, made of others or not, and those that it takes away, the longest first: memories say most.
+    fn texts_changed(&self, before: TreeId, after: TreeId) -> Result<(Vec<String>, Vec<String>), BrainError> {
         let store = &self.cycle.store;
         let (old, new) = (TreeNetwork::new(store, before), TreeNetwork::new(store, after));
-        let mut words = Vec::new();
+        let (mut brought, mut gone) = (Vec::new(), Vec::new());
         for change in store.diff(Some(before), Some(after), layout::NEURONS)? {
             let Place::Neuron(id) = Place::of(&change.path) else { continue };
-            let neuron = new.neuron(&id)?.or(old.neuron(&id)?);
-            words.extend(neuron.map(|neuron| neuron.concept));
-            if words.len() == WORDS {
-                break;
+            let said = |network: &TreeNetwork<'_>| -> Result<Option<String>, BrainError> {
+                Ok(network.neuron(&id)?.filter(|neuron| !neuron.is_archived()).map(|neuron| neuron.concept))
+            };
+            let (was, is) = (said(&old)?, said(&new)?);
+            if was != is {
+                match is {
+                    Some(text) => brought.push(text),
+                    None => gone.extend(was),
+                }
             }
         }
-        Ok(words)
+        for texts in [&mut brought, &mut gone] {
+            texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+            texts.truncate(WORDS);
+        }
+        Ok((brought, gone))
     }
-}
-
-fn run_of(commit: &Commit) -> Option<RunId> {
-    RunId::parse(commit.trailer("Run")?).ok()
 }
 
 impl Bisection<'_, '_> {

@@ -73,6 +73,7 @@ pub mod trade;
 mod trust;
 mod unapproved;
 mod unfinished;
+mod unsealed;
 mod upgrade;
 mod verdict;
 mod view;

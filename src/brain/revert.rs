@@ -15,7 +15,7 @@ use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{Neuron, Origin};
 use crate::review::page::visible;
-use crate::store::CommitId;
+use crate::store::{Commit, CommitId};
 
 /// What a person said of what others brought, and what came of it.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -151,10 +151,15 @@ impl Brain {
         }
         if let Some(commit) = store.resolve(what)? {
             let commit = store.commit(commit)?;
-            let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
-            return run.ok_or_else(|| BrainError::Refused {
-                message: format!("commit {what} is of no run"),
-                hint: Some("`git brain log` lists runs".to_owned()),
+            return self.cycle.run_of_commit(&commit)?.ok_or_else(|| match commit.trailer("Run") {
+                Some(run) => BrainError::Refused {
+                    message: format!("commit {what} names {run} and is not that run's: it brings no record of it"),
+                    hint: Some(format!("`{}` takes it back", self.git_revert(&commit))),
+                },
+                None => BrainError::Refused {
+                    message: format!("commit {what} is of no run"),
+                    hint: Some("`git brain log` lists runs".to_owned()),
+                },
             });
         }
         // The name of its agent alone names no run that is to be taken back.
@@ -170,6 +175,19 @@ impl Brain {
                 hint: Some("`git brain log` lists runs and commits".to_owned()),
             }),
         }
+    }
+
+    /// The commands by which plain git takes a commit back, on the branch that it was made on.
+    pub(super) fn git_revert(&self, commit: &Commit) -> String {
+        let store = &self.cycle.store;
+        let is_of_main = store
+            .tip(store.main())
+            .ok()
+            .flatten()
+            .is_some_and(|main| store.is_ancestor(commit.id, main).unwrap_or(false));
+        let branch = if is_of_main { store.main() } else { store.wake() };
+        let side = if commit.parents.len() > 1 { "-m 1 " } else { "" };
+        format!("git checkout {branch} && git revert {side}{}", commit.id)
     }
 
     /// The refusal to take back a neuron, with the runs to take back instead.

@@ -228,9 +228,11 @@ impl Brain {
             return Ok(belief);
         }
         let last = name.rsplit('/').next().unwrap_or(name);
-        let unknown = |message: String| BrainError::Usage {
+        let unknown = |message: String| {
+            BrainError::Usage {
             message,
-            hint: Some("`git brain review` lists the runs that wait, `git brain log` those of wake".to_owned()),
+            hint: Some("`git brain review` lists the runs that wait, `git brain log` those of wake; `git brain show COMMIT` shows a commit".to_owned()),
+        }
         };
         let run = match RunId::parse(last) {
             Ok(run) => run,

@@ -10,8 +10,7 @@ use super::inputs::{Source, read_source};
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN, RecallAnswer, RecallRequest};
 use crate::activation::Snapshot;
-use crate::activation::recall::{Answer, CLOSE, Filters, Found, answer, closeness, closeness_of_text};
-use crate::cycle::network::TreeNetwork;
+use crate::activation::recall::{Answer, CLOSE, Found, closeness, closeness_of_text};
 use crate::delta::{Document, Operation};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, SealedId, SubjectId};
@@ -22,15 +21,10 @@ use crate::sealed::rank::Place;
 use crate::sealed::{Held, HeldMemory, HeldSubject, SubjectKey, merged, seal_memory, seal_name};
 use crate::store::{CommitId, TreeId};
 use crate::text;
-use crate::wisdom::State as SeedState;
 use crate::world::{SubjectKeys, random_id};
 
 /// The hint of an unknown subject.
 const LIST: &str = "`git brain subject list` shows them; a forgotten subject has no name any more, only an id";
-
-/// Answers that are looked through for the name of a subject, and what a note names of them.
-const OPEN: usize = 200;
-const SHOWN: usize = 5;
 
 /// The subjects of a brain.
 #[derive(Clone, Debug, Serialize)]
@@ -321,31 +315,6 @@ impl Brain {
             report.notes.extend(unreached(!report.merged));
         }
         Ok(report)
-    }
-
-    /// A note about what says a name in words that no key seals, and so stays.
-    fn in_the_open(&self, name: &str) -> Result<Option<String>, BrainError> {
-        let wake = self.at(None)?;
-        let (snapshot, tree) = (self.snapshot_of(wake)?, self.cycle.store.tree_of(wake)?);
-        let network = TreeNetwork::new(&self.cycle.store, tree);
-        let (shared, filters) = (&self.cycle.shared, Filters { top: Some(OPEN), ..Filters::default() });
-        let says = |text: &str| text::fold(text).contains(&text::fold(name));
-        let mut ids = Vec::new();
-        for found in answer(&snapshot.index(), name, shared.world.now(), &shared.policy.settings, &filters) {
-            let neuron = network.neuron(&found.id)?;
-            ids.extend(neuron.filter(|neuron| says(&neuron.concept)).map(|neuron| neuron.id.to_string()));
-        }
-        let seeds = self.cycle.standings(tree)?.into_iter().filter(|one| one.state != SeedState::Forgotten);
-        let seeds =
-            seeds.filter(|one| [&one.seed.condition, &one.seed.action, &one.seed.effect].iter().any(|text| says(text)));
-        ids.extend(seeds.map(|one| one.id));
-        let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
-        Ok((!ids.is_empty()).then(|| {
-            format!(
-                "{name} is named in words that no key seals, and goes on being told: {}{more}",
-                ids[..ids.len().min(SHOWN)].join(", ")
-            )
-        }))
     }
 
     /// Seals texts for a subject. Texts that are sealed for it already are left out, so that a feed that was cut off can be given again.

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use super::output::{STYLES, safe_line, short};
 use super::{Done, Session, args};
 use crate::brain::{
-    AuditLevel, AuditReport, AuditSample, BisectAnswer, BisectReport, BisectRequest, BrainError, Expectation,
+    AuditFinding, AuditLevel, AuditReport, AuditRule, AuditSample, BisectAnswer, BisectReport, BisectRequest,
+    BrainError, Expectation,
 };
 use crate::model::plural;
 
@@ -26,7 +27,13 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
             let accepted = brain.audit_accept(run, why)?;
             session.out.report(&accepted, |accepted| {
                 let commits: Vec<&str> = accepted.decisions.iter().map(|decision| short(&decision.commit)).collect();
-                format!("Accepted {} ({}), as {}.\n", safe_line(run), commits.join(", "), safe_line(&accepted.reviewer))
+                let of = if commits.iter().any(|commit| commit.starts_with(run.as_str()) || run.starts_with(commit)) {
+                    String::new()
+                } else {
+                    format!("{}: ", safe_line(run))
+                };
+                let notes: String = accepted.notes.iter().map(|note| format!("note: {}\n", safe_line(note))).collect();
+                format!("Accepted {of}{}, as {}.\n{notes}", commits.join(", "), safe_line(&accepted.reviewer))
             });
             return Ok(0);
         }
@@ -98,7 +105,15 @@ fn audited(report: &AuditReport) -> String {
         if counts.is_empty() { String::new() } else { format!("; {}", counts.join(", ")) },
     );
     if !report.escalated.is_empty() {
-        text += "Next: git brain review   git brain revert RUN   git revert [-m 1] COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n";
+        let by_run = |named: &&AuditFinding| {
+            let finding = &named.finding;
+            finding.rule != AuditRule::ForgedTrailer && finding.rule.ends_with_revert() && !finding.run.is_empty()
+        };
+        let open = report.findings.iter().filter(|named| report.escalated.contains(&named.id));
+        let revert = if open.clone().any(|named| by_run(&named)) { "git brain revert RUN   " } else { "" };
+        text += &format!(
+            "Next: git brain review   {revert}git revert [-m 1] COMMIT, where it was made: main or wake   git brain audit accept RUN|COMMIT --why TEXT\n"
+        );
     }
     text
 }
@@ -125,6 +140,9 @@ pub(super) fn bisect(session: &Session, args: &args::Bisect) -> Done {
         (None, None, Some(_)) => Expectation::Judged,
         (None, None, None) => Expectation::Asked,
     };
+    if args.top == 0 {
+        return Err(BrainError::usage("--top 0: one answer at least must count"));
+    }
     for text in [&args.expect, &args.avoid].into_iter().flatten() {
         if text.trim().is_empty() {
             return Err(BrainError::usage("--expect and --avoid need a text"));
@@ -141,7 +159,7 @@ pub(super) fn bisect(session: &Session, args: &args::Bisect) -> Done {
         good: args.good.clone(),
         bad: args.bad.clone(),
         expectation,
-        top: Some(args.top.max(1)),
+        top: Some(args.top),
     };
     let mut asking = |commit: &str, answers: &[String], left: usize| match &args.run {
         Some(command) => by_command(session, command, commit, answers),
@@ -216,11 +234,13 @@ fn found(report: &BisectReport) -> String {
     text +=
         &format!("  by {}, commit {}: {}\n", safe_line(&report.by), short(&report.commit), safe_line(&report.subject));
     report.words.iter().for_each(|words| text += &format!("  says: {}\n", safe_line(words)));
+    report.gone.iter().for_each(|words| text += &format!("  takes away: {}\n", safe_line(words)));
     report.because.iter().for_each(|words| text += &format!("  because of: {}\n", safe_line(words)));
     if !report.or.is_empty() {
         let or: Vec<&str> = report.or.iter().map(|id| short(id)).collect();
         text += &format!("  or one of these, whose answers were skipped: {}\n", or.join(", "));
     }
+    report.notes.iter().for_each(|note| text += &format!("note: {}\n", safe_line(note)));
     match &report.undo {
         Some(undo) => text + &format!("Next: {undo}\n"),
         None => text,

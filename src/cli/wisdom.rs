@@ -128,7 +128,11 @@ fn ranked(causes: &[Causal]) -> String {
         let ([with, both], [without, alone]) = (c.with, c.without);
         format!("  {:+.2}  {both} of {with} with, {alone} of {without} without  {}\n", c.strength, safe_line(&c.cause))
     };
-    if causes.is_empty() { "Nothing can be compared yet.\n".to_owned() } else { causes.iter().map(line).collect() }
+    if causes.is_empty() {
+        "Nothing to compare: no outcome says that, or no cause was there in some cases and not in others.\n".to_owned()
+    } else {
+        causes.iter().map(line).collect()
+    }
 }
 
 fn entered(report: &TeachReport, verb: &str) -> String {

@@ -89,7 +89,7 @@ pub mod upgrade;
 pub mod wake;
 pub mod wisdom;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -137,6 +137,8 @@ pub struct Cycle {
     outlined: RefCell<Option<(CommitId, Vec<council::CouncilOutline>)>>,
     /// The runs that are taken back in a tree, and by which run.
     taken_back: RefCell<Option<TakenBack>>,
+    /// True while history is audited: a decision that cannot be read is a finding, and stops nothing.
+    is_auditing: Cell<bool>,
 }
 
 /// Of a tree, the runs that are taken back, each with the run that did it.
@@ -214,6 +216,7 @@ impl Cycle {
             decisions_walked: RefCell::default(),
             outlined: RefCell::default(),
             taken_back: RefCell::default(),
+            is_auditing: Cell::default(),
         })
     }
 
@@ -261,8 +264,20 @@ impl Cycle {
     /// The same brain on another thread, by its own view of the repository.
     fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
         let (waiting, causes, held_by_influence, told) = Default::default();
-        let (decisions_walked, outlined, taken_back) = Default::default();
-        Self { dir, store, shared, waiting, causes, held_by_influence, told, decisions_walked, outlined, taken_back }
+        let (decisions_walked, outlined, taken_back, is_auditing) = Default::default();
+        Self {
+            dir,
+            store,
+            shared,
+            waiting,
+            causes,
+            held_by_influence,
+            told,
+            decisions_walked,
+            outlined,
+            taken_back,
+            is_auditing,
+        }
     }
 
     /// The rule by which an agent thinks, if it is a reflex.

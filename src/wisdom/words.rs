@@ -37,100 +37,103 @@ pub fn action_stems(text: &str) -> BTreeSet<String> {
 
 /// Words that make no other action of one, in English, French and Japanese.
 const FILLERS: &str = "\
-    a an the this that these those our my your its their just now then please always again all do does did you we they it should must shall have \
-    has need to let us \
-    le la les un une des du de l d qu que ce cette ces notre nos votre vos ton ta tes son sa ses toujours simplement rapidement vite bien tout toute \
-    tous toutes il faut on doit dois devez devons \
-    の を は が に で と も この その すぐ ただ こと もの て た ます まし です だ する し よう ください べき いる おく ある ない なし ませ ません ん";
+    a an the this that these those each every our my your its their just now then please always again all do does did you we they it one should must \
+    shall have has need to let us make sure remember quickly carefully immediately promptly simply really properly definitely certainly thoroughly \
+    le la les un une des du de l d qu que ce cet cette ces notre nos votre vos ton ta tes son sa ses toujours simplement rapidement vite bien \
+    soigneusement tout toute tous toutes il tu vous faut vaut mieux on doit dois devez devons \
+    の を は が に で と も この その すぐ ただ 必ず すべて 全て こと もの て って た ます まし です だ する し よう ください くだ さい べき いる おく ある ない なし ませ ません ん";
 
-/// Words that end as `quickly` does and say what is done, or to what.
-const NO_MANNER: [&str; 6] = ["anomaly", "assembly", "comply", "family", "multiply", "supply"];
+/// Ends of a Japanese request or rule, the longest first.
+const ASKING: [&str; 12] =
+    ["ましょう", "ください", "べきです", "べきだ", "なさい", "ること", "うこと", "べき", "こと", "ます", "です", "だ"];
 
 /// What denies a Japanese action, wherever it stands in it.
 const DENIED: [&str; 3] = ["ない", "なし", "ません"];
-/// Japanese words that end as an old denial does, and are none.
-const NO_DENIAL: [&str; 5] = ["必ず", "まず", "先ず", "絶えず", "思わず"];
+/// Japanese words that urge, and end as an old denial does.
+const URGING: [&str; 5] = ["必ず", "まず", "先ず", "絶えず", "思わず"];
 
-/// An action without what makes no other one of it, whatever language its few words are taken for.
+/// An action without what makes no other one of it.
 #[derive(Clone, Debug)]
 pub struct PlainAction {
-    words: BTreeSet<String>,
+    words: Vec<String>,
     letters: String,
+    language: Option<Language>,
 }
 
 impl PlainAction {
-    /// Reads an action: each word by its shortest stem in any language, a Japanese one without its inflection; of an action that has none, all.
+    /// Reads an action: its words but fillers, Japanese ones without their inflection, in their order; of an action that has none, all.
     pub fn of(text: &str) -> Self {
         let text = as_words(text);
-        let is_manner = |word: &str| word.len() > 5 && word.ends_with("ly") && !NO_MANNER.contains(&word);
+        let (language, read) = text::read(&text);
+        let keys: Vec<String> = read.into_iter().map(|word| word.key).collect();
         let is_filler = |word: &str| FILLERS.split_whitespace().any(|filler| filler == word);
-        let keys: Vec<String> = text::words(&text).into_iter().map(|word| word.key).collect();
-        let is_old_denial = |key: &String| key.ends_with('ず') && !NO_DENIAL.contains(&key.as_str());
+        let is_old_denial = |key: &String| key.ends_with('ず');
         let is_denied = DENIED.iter().any(|word| text.contains(word)) || keys.iter().any(is_old_denial);
-        let (mut words, mut letters) = (BTreeSet::new(), String::new());
-        for key in keys.iter().filter(|key| !is_filler(key) && !is_manner(key)) {
-            let is_inflected = key.chars().any(is_kana);
-            let root = if is_inflected { written_root(key) } else { key.clone() };
-            letters += &root;
-            words.insert(if is_inflected { root } else { shortest_stem(key) });
-        }
+        let said = keys.iter().filter(|key| !is_filler(key));
+        let mut words: Vec<String> = said.map(|key| written_root(key)).collect();
         if words.is_empty() {
-            words = action_stems(&text);
+            words = keys;
         }
-        let denied = is_denied.then(|| DENIED[0].to_owned());
-        letters.extend(denied.clone());
-        words.extend(denied);
-        Self { words, letters }
+        words.extend(is_denied.then(|| DENIED[0].to_owned()));
+        Self { letters: words.concat(), words, language }
     }
 
-    /// Whether two actions have the same words, or the same letters in whatever words.
+    /// Whether two actions have the same words in the same order, or the same letters in whatever words. An action of a few words may not tell its
+    /// language: then it is read in that of the other.
     pub fn is_same(&self, other: &Self) -> bool {
-        self.words == other.words || self.letters == other.letters
+        let languages = match (self.language, other.language) {
+            (None, None) => [None, Some(Language::French)],
+            (one, another) => [one.or(another), another.or(one)],
+        };
+        let is_same_in = |language| {
+            let stems = |action: &Self| action.words.iter().map(|word| stem(word, language)).collect::<Vec<_>>();
+            stems(self) == stems(other)
+        };
+        self.letters == other.letters || languages.into_iter().any(is_same_in)
     }
 }
 
-/// `coverTheHay` as `cover The Hay`, and `re-start` as `restart`.
+/// The stem of a word; of a French verb of the first person plural, which the stemmer leaves, that of its infinitive.
+fn stem(word: &str, language: Option<Language>) -> String {
+    match word.strip_suffix("ons").filter(|root| language == Some(Language::French) && root.len() > 3) {
+        Some(root) => text::stem(&format!("{root}er"), language),
+        None => text::stem(word, language),
+    }
+}
+
+/// A text without marks that hide its words: `coverTheHay` as `cover The Hay`, `re-start` as `restart`; and signs as words: `-5`, `50%`. Of a Japanese
+/// one without the end that asks for it.
 fn as_words(text: &str) -> String {
+    let mut text = text.trim().trim_end_matches(['。', '！', '.', '!']);
+    while let Some(shorter) = ASKING.iter().find_map(|end| text.strip_suffix(end)).filter(|shorter| !shorter.is_empty())
+    {
+        text = shorter;
+    }
+    let text = URGING.iter().fold(text.to_owned(), |text, word| text.replace(word, ""));
     let mut plain = String::with_capacity(text.len());
     let mut last = ' ';
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        let joins =
-            matches!(c, '-' | '‐' | '‑') && last.is_alphabetic() && rest.peek().is_some_and(|c| c.is_alphabetic());
-        if joins {
+        let (is_dash, next) = (matches!(c, '-' | '‐' | '‑' | '−'), rest.peek().copied().unwrap_or(' '));
+        if is_dash && last.is_alphabetic() && next.is_alphabetic() {
             continue;
         }
-        if last.is_lowercase() && c.is_uppercase() {
-            plain.push(' ');
+        match c {
+            _ if is_dash && next.is_numeric() && !last.is_alphanumeric() => plain += " minus ",
+            '%' | '％' => plain += " percent ",
+            _ if last.is_lowercase() && c.is_uppercase() => plain.extend([' ', c]),
+            _ => plain.push(c),
         }
-        plain.push(c);
         last = c;
     }
     plain
-}
-
-/// The stem that no stemmer shortens any more: French knows `cover` for a verb in -er, and English finds it in `covering`.
-fn shortest_stem(key: &str) -> String {
-    const LANGUAGES: [Language; 4] = [Language::English, Language::French, Language::German, Language::Spanish];
-    let mut stem = key.to_owned();
-    loop {
-        let stems = LANGUAGES.map(|language| text::stem(&stem, Some(language)));
-        match stems
-            .into_iter()
-            .filter(|shorter| shorter.len() < stem.len())
-            .min_by(|a, b| (a.len(), a).cmp(&(b.len(), b)))
-        {
-            Some(shorter) => stem = shorter,
-            None => return stem,
-        }
-    }
 }
 
 fn is_kana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{309f}')
 }
 
-/// A Japanese word without its hiragana, which inflects it; a word of hiragana alone stays as it is.
+/// A Japanese word without its hiragana, which inflects it; any other word, and one of hiragana alone, as it is.
 fn written_root(key: &str) -> String {
     let root: String = key.chars().filter(|c| !is_kana(*c)).collect();
     if root.is_empty() { key.to_owned() } else { root }
@@ -224,6 +227,10 @@ mod tests {
             ("couvrir le foin", "couvrez vite le foin"),
             ("couvrir le foin", "il faut couvrir tout le foin"),
             ("ouvrir l'écluse", "ouvrir une écluse"),
+            ("graisser le gond", "graissons le gond"),
+            ("干し草を覆う", "必ず干し草を覆ってください"),
+            ("ねじを締める", "ねじを締めなさい"),
+            ("ねじを締める", "ねじを締めましょう"),
         ] {
             assert!(is_same(one, other), "{one} / {other}");
         }
@@ -232,6 +239,12 @@ mod tests {
             ("cover the hay", "do not cover the hay"),
             ("pull the left lever", "pull the right lever"),
             ("retry twice", "retry 3 times"),
+            ("set the limit to 5", "set the limit to -5"),
+            ("keep 50 rows", "keep 50% rows"),
+            ("copy main to wake", "copy wake to main"),
+            ("draw the plan", "draw the plane"),
+            ("store it locally", "store it remotely"),
+            ("touch the lid", "hardly touch the lid"),
             ("couvrir le foin", "ne pas couvrir le foin"),
             ("干し草を覆う", "干し草を覆わない"),
             ("干し草を覆う", "干し草を覆いません"),

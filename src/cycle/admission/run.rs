@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::author::forged_author;
+use super::author::{forged_author, is_squashed};
 use super::squashed::Brought;
 use super::{Door, Judge, Kind};
 use crate::cycle::commit::edits;
@@ -121,13 +121,15 @@ fn claims_trust(record: &RunRecord, network: &TreeNetwork<'_>) -> Result<Option<
 /// The trailer of a run's commit that says otherwise than its record, if one does: commands read them instead of the record.
 fn says_otherwise(commit: &Commit, record: &RunRecord) -> Option<&'static str> {
     let all = |key, holds: &dyn Fn(&str) -> bool| commit.trailer_values(key).all(holds);
+    // A run that is thrown away, and one that a person squashed, need not be named.
+    let is_named = |key| commit.trailer(key).is_some() || record.is_left_over() || is_squashed(commit);
     let stimulus = |text: &str| record.stimuli.iter().any(|id| id.as_str() == text);
     let answers = |text: &str| {
         record.ops.iter().any(|op| matches!(op, Operation::Acknowledge(answer) if answer.signal.as_str() == text))
     };
     match () {
-        () if !all("Run", &|text| text == record.run.as_str()) => Some("Run"),
-        () if !all("Agent", &|text| text == record.agent.as_str()) => Some("Agent"),
+        () if !is_named("Run") || !all("Run", &|text| text == record.run.as_str()) => Some("Run"),
+        () if !is_named("Agent") || !all("Agent", &|text| text == record.agent.as_str()) => Some("Agent"),
         () if !all("Depth", &|text| text == record.depth.to_string()) => Some("Depth"),
         () if !all("Stimulus", &stimulus) => Some("Stimulus"),
         () if !all(ANSWERS, &answers) => Some(ANSWERS),

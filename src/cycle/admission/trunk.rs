@@ -12,7 +12,7 @@ use crate::cycle::CycleError;
 use crate::cycle::file::told_by_sleep;
 use crate::cycle::merge::edits_of;
 use crate::cycle::sleep::Night;
-use crate::cycle::trailers::SLEEP_TRAILER;
+use crate::cycle::trailers::{SLEEP, SLEEP_TRAILER};
 use crate::limits;
 use crate::merge::Options;
 use crate::model::Neuron;
@@ -107,7 +107,17 @@ impl Judge<'_> {
         self.files(commit, &new)
     }
 
-    /// Refuses a typed merge in the name of a run or an agent that it does not bring: whoever reads the log takes its word.
+    /// Refuses trailers that name another run or agent than a night or its undoing may.
+    fn names_alone(&mut self, commit: &Commit, run: Option<&str>) {
+        let other = commit.trailer_values("Run").find(|named| Some(*named) != run);
+        let other = other.or_else(|| commit.trailer_values("Agent").find(|named| *named != SLEEP));
+        if let Some(other) = other {
+            let message = format!("is of a sleep, and names {other}");
+            self.fault_of(Kind::Trailer, commit, "", 0, message);
+        }
+    }
+
+    /// Refuses a merge in the name of a run or an agent that it does not bring: whoever reads the log takes its word.
     fn names_what_it_brings(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         let before = store.tree_of(left)?;
@@ -211,6 +221,7 @@ impl Judge<'_> {
 
     /// A merge by plain git. It may decide as it likes, but takes nothing away that is written once.
     fn merged_by_hand(&mut self, commit: &Commit, left: CommitId, right: CommitId) -> Result<(), CycleError> {
+        self.names_what_it_brings(commit, left, right)?;
         let store = &self.cycle.store;
         let bases = store.merge_bases(left, right)?;
         let bases = bases.iter().map(|base| store.tree_of(*base)).collect::<Result<Vec<_>, _>>()?;
@@ -309,6 +320,7 @@ impl Judge<'_> {
             self.fault(commit, "", 0, "calls itself a sleep, and has no record of it");
             return Ok(());
         };
+        self.names_alone(commit, Some(record.run.as_str()));
         if record.base != parent.to_string() || commit.trailer("Snapshot") != Some(record.snapshot.as_str()) {
             self.fault(commit, &layout::sleep(&record.run), 1, "is the record of a sleep that began elsewhere");
         }
@@ -386,6 +398,7 @@ impl Judge<'_> {
 
     /// U: main without a sleep.
     pub(super) fn undone(&mut self, commit: &Commit, parent: CommitId) -> Result<(), CycleError> {
+        self.names_alone(commit, None);
         let Some(night) = self.night(commit, parent)? else {
             self.fault(commit, "", 0, "takes back a sleep that main never had");
             return Ok(());
@@ -423,6 +436,7 @@ impl Judge<'_> {
         left: CommitId,
         right: CommitId,
     ) -> Result<(), CycleError> {
+        self.names_alone(commit, None);
         let store = &self.cycle.store;
         if store.commit(right)?.trailer("Undoes") != Some(undone) {
             self.fault(commit, "", 0, format!("says that {undone} is taken back, and merges no undoing of it"));

@@ -54,6 +54,17 @@ struct Auditor<'c> {
 impl Cycle {
     /// Audits all that is new since the last audit and what was wrong then, or everything; keeps how far it came after each step of the walk.
     pub fn audit(&self, from_start: bool, progress: &mut dyn FnMut(usize, usize)) -> Result<Audited, CycleError> {
+        self.auditing(|| self.audit_new(from_start, progress))
+    }
+
+    fn auditing<T>(&self, audit: impl FnOnce() -> T) -> T {
+        let before = self.is_auditing.replace(true);
+        let audited = audit();
+        self.is_auditing.set(before);
+        audited
+    }
+
+    fn audit_new(&self, from_start: bool, progress: &mut dyn FnMut(usize, usize)) -> Result<Audited, CycleError> {
         let tips = self.audited_tips()?;
         let grounds = self.audit_grounds()?;
         let mut audited = Audited::load(&self.store).unwrap_or_default();
@@ -68,7 +79,7 @@ impl Cycle {
         let eras = auditor.historian.times();
         // What was in force when older runs were made is not what it was then.
         if !auditor.audited.goes_on_by(&eras) {
-            return self.audit(true, progress);
+            return self.audit_new(true, progress);
         }
         auditor.audited.eras = eras;
         auditor.walk(&tips, &hidden, true, progress)?;
@@ -86,6 +97,14 @@ impl Cycle {
     /// # Errors
     /// A range without commits.
     pub fn audit_range(
+        &self,
+        range: &AuditRange,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Option<Audited>, CycleError> {
+        self.auditing(|| self.audit_part(range, progress))
+    }
+
+    fn audit_part(
         &self,
         range: &AuditRange,
         progress: &mut dyn FnMut(usize, usize),
@@ -137,8 +156,21 @@ impl Cycle {
         }
     }
 
+    /// The run that a commit names and whose record it brings: who only copies a message brings none.
+    pub fn run_of_commit(&self, commit: &Commit) -> Result<Option<RunId>, CycleError> {
+        let before = commit.parents.first().map(|parent| self.store.tree_of(*parent)).transpose()?;
+        for run in commit.trailer_values("Run").filter_map(|run| RunId::parse(run).ok()) {
+            let path = layout::run(&run);
+            let is_there = |tree| Ok::<_, CycleError>(self.store.file(tree, &path)?.is_some());
+            if is_there(commit.tree)? && !before.map_or(Ok(false), is_there)? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
+    }
+
     /// The commit of wake's line that brought the record of a run.
-    pub(super) fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
+    pub fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
         let path = layout::run(run);
         let mut newest = wake;
         for commit in self.store.first_parents(wake, None).take(limits::AUDIT_WALK) {

@@ -55,14 +55,16 @@ fn in_rules(plain: &str) -> Option<&'static str> {
     RULES.iter().find(|rule| rule.is_in(plain)).map(|rule| rule.kind)
 }
 
-/// A text with its `camelCase` and `snake_case` as words of their own.
+/// A text with its `camelCase` and `snake_case` as words of their own, and Latin letters apart from Japanese ones.
 fn apart(text: &str) -> String {
-    let (mut told, mut was_small) = (String::with_capacity(text.len()), false);
+    let is_japanese = |c: char| matches!(c, '\u{3041}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '々');
+    let (mut told, mut was_small, mut last) = (String::with_capacity(text.len()), false, ' ');
     for c in text.chars() {
-        if c.is_uppercase() && was_small {
+        let meets = |one: char, other: char| is_japanese(one) && other.is_ascii_alphabetic();
+        if c.is_uppercase() && was_small || meets(last, c) || meets(c, last) {
             told.push(' ');
         }
-        was_small = c.is_lowercase();
+        (was_small, last) = (c.is_lowercase(), c);
         told.push(if c == '_' { ' ' } else { c });
     }
     told
