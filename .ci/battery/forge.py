@@ -537,6 +537,17 @@ def refusal(world, f):
     inside = lambda files: {path: entry for path, entry in files.items() if path.startswith("network/")}
     bad = lambda paths: next((f.bad[path][1] for path in paths if path in f.bad and f.bad[path][0] == f.files.get(path)), None)
 
+    # A night and its undoing name sleep alone, a merge what it brings: who reads the log takes its word.
+    of_sleep = lambda run: all(value == run for value in all_of("Run")) and all(value == SLEEP for value in all_of("Agent"))
+
+    def names_others():
+        ids = {RECORD.fullmatch(path)[1] for path in f.files if RECORD.fullmatch(path) and path not in left}
+        agents = {one.split("-", 2)[2] for one in ids} | {value for key, value in trailers_of(commits[f.parents[1]].message) if key == "Agent"}
+        night = one_of("Sleep")
+        if night and any(path.startswith("network/sleep") and night in path for path in f.files):
+            ids, agents = ids | {night}, agents | {SLEEP}
+        return any(value not in ids for value in all_of("Run")) or any(value not in agents for value in all_of("Agent"))
+
     if len(f.parents) == 2:
         # Agents merge nothing, and sleep nothing but nights.
         if any(hand != SLEEP + DOMAIN or not all_of("Sleep") for hand in hands):
@@ -545,7 +556,9 @@ def refusal(world, f):
         # Where one parent is behind the other, there is nothing to merge: the result is the later one.
         later = next((world.files(commits[b].tree) for a, b in (f.parents, f.parents[::-1]) if a in world.behind(b)), None)
         if all_of("Undoes"):
-            return None if one_of("Undoes") == world.night and same_as("V") else "no merge of an undoing"
+            return None if one_of("Undoes") == world.night and same_as("V") and of_sleep(None) else "no merge of an undoing"
+        if names_others():
+            return "a merge in the name of another"
         if all_of("Policy"):
             if one_of("Policy") not in ("default", *world.tomls, f.files["brain.toml"][1]):
                 return "an unknown policy"
@@ -603,6 +616,8 @@ def refusal(world, f):
         if forged(f, record):
             return "a run in another name"
         stimuli = record.get("stimuli", [])
+        if (hands or all_of("Run") or all_of("Agent")) and not (all_of("Run") and all_of("Agent")):
+            return "a run that does not say which it is"
         if any(value != own for value in all_of("Run")) or any(value != record["agent"] for value in all_of("Agent")):
             return "another run than its commit names"
         if any(value != str(record.get("depth", 0)) for value in all_of("Depth")) or any(value not in stimuli for value in all_of("Stimulus")):
@@ -624,10 +639,11 @@ def refusal(world, f):
         day = {path for path, (_, blob, _) in world.honest.items() if MCP in world.blob(blob).decode() and f.branch != "main"}
         files = {path: entry for path, entry in f.files.items() if path not in day}
         same = f.parents == list(true_night.parents) and files == world.files(true_night.tree) and head(f.message) == head(true_night.message)
+        same = same and of_sleep(world.trailer(true_night.message, "Sleep"))
         return None if same and all(one_of(k) == world.trailer(true_night.message, k) for k in ("Sleep", "Snapshot")) else "no sleep"
     if all_of("Undoes"):
         again = f.parents == [true["U"]] and f.files == world.files(commits[true["U"]].tree)
-        return None if one_of("Undoes") == world.night and (same_as("U") or again) else "no undoing"
+        return None if one_of("Undoes") == world.night and (same_as("U") or again) and of_sleep(None) else "no undoing"
     if in_place:
         return run() or tainted(world, f, changes)
     if hands and not records:
