@@ -139,11 +139,14 @@ fn a_branch_that_is_checked_out_goes_and_its_work_tree_stays_as_it_is() {
     }
 }
 
-/// The run's commit in `a` made again with another message, as `git commit --amend -m` does.
+/// The run's commit in `a` made again with another message that says which run it is, and not that it waits.
 fn amended(world: &World, branch: &str, commit: &str) -> String {
     let parent = world.tip("a", &format!("{commit}^"));
     let author = [("GIT_AUTHOR_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_NAME", "scribe")];
-    let made = world.commit("a", commit, &[&parent], &[], "Looks good to me\n", &author);
+    let trailers = world.git("a", &["log", "-1", "--format=%(trailers)", commit]);
+    let trailers: Vec<&str> = trailers.lines().filter(|line| !line.starts_with("Review:")).collect();
+    let trailers = trailers.join("\n");
+    let made = world.commit("a", commit, &[&parent], &[], &format!("Looks good to me\n\n{trailers}\n"), &author);
     world.git("a", &["update-ref", &format!("refs/heads/{branch}"), &made]);
     made
 }
