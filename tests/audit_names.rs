@@ -83,7 +83,7 @@ fn acceptance_of_a_run_covers_nothing_that_borrows_its_name() {
     world.brain("a", &["audit", "accept", &run]);
     let forged = borrowed(&world, &own);
     assert!(named(&agree(&world, 3), &forged, "forged-trailer"));
-    // What was accepted before hides nothing.
+    // An earlier acceptance hides nothing.
     let list = world.json("a", &["review"]);
     assert!(list["audit"].as_array().unwrap().iter().any(|item| item["commit"] == *forged), "{list}");
     // Nor does the run's name accept it, or take it back.
@@ -132,7 +132,7 @@ fn bisect_tells_a_commit_that_borrows_a_name_from_its_run() {
         "{found}"
     );
     assert!(!found.to_string().contains(&format!("git brain revert {run}")), "{found}");
-    // What a commit takes away is told apart from what it says.
+    // Words that a commit takes away are told apart from those that it says.
     moved(&world, "wake", &format!("{wrong}^"));
     let gone = upon(&world, "wake", &[(&path, None)], "tidy", &[]);
     let found = world.json("a", &["bisect", "where did Anna move", "--good", &good, "--expect", "Kyoto"]);

@@ -12,7 +12,6 @@ use crate::cycle::audit::{AuditRange, Audited};
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
 use crate::review::{OF_AUDIT, ReviewRecord, Said, Verdict};
-use crate::store::CommitId;
 
 /// Where the drawn decisions are kept, in the cache.
 const QUEUE: &str = "audit-sample.json";
@@ -69,12 +68,7 @@ impl AuditReport {
             let id = finding.id();
             AuditFinding { settled: audited.settled.get(&id).cloned(), id, finding: finding.clone() }
         };
-        let mut named: Vec<AuditFinding> = findings.iter().map(named).collect();
-        // Two checks can say the same of a file: the one that knows the run tells more.
-        named.sort_by(|a, b| {
-            (&a.finding.commit, &a.id, b.finding.run.as_str()).cmp(&(&b.finding.commit, &b.id, a.finding.run.as_str()))
-        });
-        named.dedup_by(|a, b| a.id == b.id);
+        let named: Vec<AuditFinding> = findings.iter().map(named).collect();
         let is_open = |named: &&AuditFinding| named.settled.is_none() && named.finding.level == AuditLevel::Quarantine;
         let escalated = named.iter().filter(is_open);
         Self {
@@ -128,7 +122,7 @@ pub struct AuditSample {
 pub struct AuditAccepted {
     /// Who accepted it.
     pub reviewer: String,
-    /// What the audit asks about other commits that say the run's name, a sentence for each.
+    /// Open findings about other commits that say the run's name, a sentence for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The decisions, one on each commit.
@@ -257,10 +251,9 @@ impl Brain {
         Ok(false)
     }
 
-    /// The commit of a run of wake, and the one that landed it. Another commit can say its name.
+    /// The commits that made a run of wake, as findings and decisions name them.
     fn commits_of(&self, run: &RunId) -> Result<[String; 2], BrainError> {
-        let wake = self.at(None)?;
-        Ok([self.cycle.own_commit(wake, run)?.to_string(), self.cycle.landed_in(wake, run)?.to_string()])
+        Ok(self.cycle.commits_that_made(self.at(None)?, run)?.map(|commit| commit.to_string()))
     }
 
     /// The drawn runs of wake that nobody looked at, and all that the last audit put under quarantine and nobody settled.
@@ -304,25 +297,15 @@ impl Brain {
             && self.cycle.own_commit(wake, &run)?.to_string() == finding.commit)
     }
 
-    /// What the last audit holds against a run, and nobody settled: a sentence for each.
-    pub(super) fn audit_notes(&self, run: &RunId, own: &str) -> Vec<String> {
+    /// The open findings of the last audit, a sentence for each.
+    pub(super) fn audit_notes(&self, is_meant: impl Fn(&Finding) -> bool) -> Vec<String> {
         let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
-        let of_run = findings.into_iter().filter(|finding| finding.run == run.as_str() || finding.commit == own);
-        of_run.map(|finding| said(&finding)).collect()
+        findings.iter().filter(|finding| is_meant(finding)).map(said).collect()
     }
 
-    /// What the last audit holds against commits, and nobody settled: a sentence for each.
-    pub(super) fn audit_notes_of(&self, commits: &[CommitId]) -> Vec<String> {
-        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
-        let is_of = |finding: &&Finding| commits.iter().any(|commit| finding.commit == commit.to_string());
-        findings.iter().filter(is_of).map(said).collect()
-    }
-
-    /// That a commit is none of a run, where the last audit asks about it.
+    /// The error that a commit is none of a run, where the last audit asks about it.
     pub(super) fn asked_about(&self, name: &str) -> Option<BrainError> {
-        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
-        let is_meant = |finding: &&Finding| name.len() >= SHORTEST && finding.commit.starts_with(name);
-        let asked: Vec<String> = findings.iter().filter(is_meant).map(said).collect();
+        let asked = self.audit_notes(|finding| name.len() >= SHORTEST && finding.commit.starts_with(name));
         (!asked.is_empty()).then(|| BrainError::Usage {
             message: format!("{name} is a commit and no run; {}", asked.join("; ")),
             hint: Some(format!(

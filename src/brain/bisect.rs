@@ -91,7 +91,7 @@ pub struct BisectReport {
     /// Commits that may be it as well, because answers between were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
-    /// What the last audit asks about it.
+    /// Open findings of the last audit about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Questions that were asked of recall.
@@ -226,8 +226,7 @@ impl Brain {
         for stimulus in record.iter().flat_map(|record| &record.stimuli).take(WORDS) {
             because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
         }
-        let mut notes = self.audit_notes_of(&[first, own.id]);
-        notes.dedup();
+        let notes = self.audit_notes(|finding| [first, own.id].iter().any(|id| finding.commit == id.to_string()));
         let undo = match (&run, &sleep) {
             (Some(run), _) => Some(format!("git brain revert {run}")),
             (None, Some(_)) => Some("git brain sleep --undo".to_owned()),

@@ -243,12 +243,12 @@ impl Brain {
             },
         };
         let mut belief = self.review_of_wake(&run, unknown)?;
-        let asked = self.audit_notes(&run, &belief.commit);
+        let asked = self.audit_notes(|finding| finding.run == run.as_str() || finding.commit == belief.commit);
         belief.notes.splice(0..0, asked);
         Ok(belief)
     }
 
-    /// What a run of wake changed.
+    /// The belief diff of a run of wake.
     fn review_of_wake(&self, run: &RunId, unknown: impl Fn(String) -> BrainError) -> Result<Belief, BrainError> {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);

@@ -198,7 +198,7 @@ fn other_weights_of_one_fact_make_one_fruit_of_a_cycle() {
     assert_eq!((novelty.figure, novelty.passed), (Some(1.0), false));
 }
 
-/// What gates of one's own judge is no delta of the brain, also where it has operations.
+/// A payload for gates of one's own is no delta of the brain, also where it has operations.
 #[test]
 fn own_gates_measure_each_payload_as_it_is() {
     let settings = own(&[user_gate("known", false)]);

@@ -149,11 +149,17 @@ impl Cycle {
 
     /// The commit of a run of wake, where it was made; else the commit that brought its record.
     pub fn own_commit(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
+        Ok(self.commits_that_made(wake, run)?[0])
+    }
+
+    /// The commit of a run of wake, and the one that landed it. Another commit can say its name.
+    pub fn commits_that_made(&self, wake: CommitId, run: &RunId) -> Result<[CommitId; 2], CycleError> {
         let landed = self.landed_in(wake, run)?;
-        match self.store.commit(landed)?.parents[..] {
-            [_, own] => Ok(self.commit_of_run(own, run)?.id),
-            _ => Ok(landed),
-        }
+        let own = match self.store.commit(landed)?.parents[..] {
+            [_, own] => self.commit_of_run(own, run)?.id,
+            _ => landed,
+        };
+        Ok([own, landed])
     }
 
     /// The run that a commit names and whose record it brings: who only copies a message brings none.
@@ -170,7 +176,7 @@ impl Cycle {
     }
 
     /// The commit of wake's line that brought the record of a run.
-    pub fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
+    pub(super) fn landed_in(&self, wake: CommitId, run: &RunId) -> Result<CommitId, CycleError> {
         let path = layout::run(run);
         let mut newest = wake;
         for commit in self.store.first_parents(wake, None).take(limits::AUDIT_WALK) {

@@ -106,7 +106,6 @@ impl Auditor<'_> {
 
     /// Whether a commit is the one of a run, or the one by which it landed.
     fn brought(&self, wake: CommitId, run: &RunId, commit: &str) -> Result<bool, CycleError> {
-        let landed = [self.cycle.landed_in(wake, run)?, self.cycle.own_commit(wake, run)?];
-        Ok(landed.iter().any(|id| id.to_string() == commit))
+        Ok(self.cycle.commits_that_made(wake, run)?.iter().any(|id| id.to_string() == commit))
     }
 }

@@ -160,12 +160,16 @@ impl Audited {
 
     /// The findings, by commit.
     pub fn list(&self) -> Vec<Finding> {
-        self.findings.iter().cloned().collect()
+        // Two checks can say the same of a file: the one that knows the run tells more.
+        let of_runs = self.findings.iter().filter(|finding| !finding.run.is_empty()).map(Finding::id);
+        let of_runs: BTreeSet<String> = of_runs.collect();
+        let tells_most = |finding: &&Finding| !finding.run.is_empty() || !of_runs.contains(&finding.id());
+        self.findings.iter().filter(tells_most).cloned().collect()
     }
 
     /// The findings that nobody settled.
     pub fn open(&self) -> Vec<Finding> {
-        self.findings.iter().filter(|finding| !self.settled.contains_key(&finding.id())).cloned().collect()
+        self.list().into_iter().filter(|finding| !self.settled.contains_key(&finding.id())).collect()
     }
 
     /// The worst level of what is not settled.
