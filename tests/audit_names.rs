@@ -163,3 +163,35 @@ fn decision_that_cannot_be_read_is_named_and_hides_nothing() {
         moved(&world, "main", &format!("{policy}^"));
     }
 }
+
+#[test]
+fn settings_and_formats_that_cannot_be_read_are_named_and_hide_nothing() {
+    let world = lived();
+    audit(&world, &[], 0);
+    let scribe = [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid")];
+    let settings = world.git("a", &["show", "main:brain.toml"]);
+    let policy = upon(&world, "main", &[("brain.toml", Some(&format!("{settings}\n# gentler\n")))], "gentler", &scribe);
+    let unknown = format!("{settings}\n[reviewing]\nx = 1\n");
+    let broken = upon(&world, "main", &[("brain.toml", Some(&unknown))], "settings", &scribe);
+    let report = agree(&world, 3);
+    assert!(named(&report, &policy, "policy-by-agent") && named(&report, &broken, "format"), "{report}");
+    let range = audit(&world, &["main~2..main"], 3);
+    assert!(named(&range, &policy, "policy-by-agent") && named(&range, &broken, "format"), "{range}");
+    let said = world.try_brain("a", &["audit"]).exits(3);
+    assert!(said.err.contains("reviewing"), "{}", said.err);
+    assert!(world.try_brain("a", &["audit", "--sarif"]).exits(3).out.contains(&broken));
+    // Nothing else goes by settings that cannot be read.
+    world.try_brain("a", &["feed", "the lamp is on"]).exits(5);
+    let world = lived();
+    let metadata = world.git("a", &["show", "wake:network/metadata.json"]) + "\n";
+    let newer = metadata.replace("\"format\": 2", "\"format\": 3");
+    assert_ne!(newer, metadata);
+    let raised = upon(&world, "wake", &[("network/metadata.json", Some(&newer))], "by hand", &[]);
+    let report = agree(&world, 3);
+    assert!(named(&report, &raised, "format"), "{report}");
+    world.try_brain("a", &["feed", "the lamp is on"]).exits(3);
+    // Back to the format that it was is no way back from one.
+    let message = format!("Revert\n\nThis reverts commit {raised}.\n");
+    upon(&world, "wake", &[("network/metadata.json", Some(&metadata))], &message, &[]);
+    assert_eq!(agree(&world, 0)["level"], "ok");
+}

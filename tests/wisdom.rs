@@ -220,7 +220,7 @@ fn no_planted_personal_fact_is_in_a_bundle() {
     // A fact in the reason stays home with the reason; what is left of such seeds is of no person.
     let is_plain = |seed: &Value| {
         let action = seed["action"].as_str().unwrap();
-        (action == "oil the hinge" || action.starts_with("pull twice")) && seed["effect"] == "it went well"
+        (action == "oil the hinge" || action.starts_with("pull twice")) && seed["effect"] == "it goes well"
     };
     assert!(given.len() == 4 && given.iter().all(is_plain), "{given:?}");
     let found: Vec<&String> =

@@ -200,6 +200,19 @@ impl Brain {
         Ok((Self::over(cycle), fault))
     }
 
+    /// Opens it for its audit: where the settings of main cannot be read, or wake has a newer format, with what is wrong.
+    ///
+    /// # Errors
+    /// As [`Brain::open`], of anything but those.
+    pub fn open_to_audit(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+    ) -> Result<(Self, Option<BrainError>), BrainError> {
+        let (cycle, fault) = Cycle::open_to_audit(dir, world, flags)?;
+        Ok((Self::over(cycle), fault))
+    }
+
     fn over(cycle: Cycle) -> Self {
         Self { cycle, confirmations: Confirmations::default() }
     }

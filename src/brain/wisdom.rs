@@ -12,6 +12,7 @@ use crate::model::ids::AgentName;
 use crate::model::wisdom::{Polarity, Seed, Teaching, is_key};
 use crate::model::{Origin, Stamp, json};
 use crate::store::TreeId;
+use crate::text;
 use crate::wisdom::standing::bears_on;
 use crate::wisdom::{BADLY, Bundle, BundleFault, Causes, Exchange, WELL, against, is_kept_out, spelt, worded};
 use crate::world::{MemberKey, is_signed};
@@ -110,6 +111,8 @@ pub struct ExportedWisdom {
     pub bundle: Bundle,
     /// Seeds that stay here because of a personal fact, each with its kind.
     pub left_out: Vec<(String, &'static str)>,
+    /// What is worth knowing, one sentence each.
+    pub notes: Vec<String>,
 }
 
 impl Brain {
@@ -220,6 +223,11 @@ impl Brain {
 
     fn teach_clean(&self, seed: Seed, dry_run: bool) -> Result<TeachReport, BrainError> {
         seed.check().map_err(|(field, why)| BrainError::usage(format!("the {field} {why}")))?;
+        for (field, said) in [("condition", &seed.condition), ("action", &seed.action)] {
+            if text::words(said).iter().all(|word| word.is_stop) {
+                return Err(BrainError::usage(format!("the {field} {said:?} has no word that says anything")));
+            }
+        }
         let standings = self.cycle.standings(self.wisdom_tree()?)?;
         let known = standings.iter().find(|known| known.id == seed.id());
         match known.map(|known| known.state) {
@@ -231,11 +239,7 @@ impl Brain {
                 Ok(TeachReport { notes: vec![format!("{} is known", seed.id())], ..nothing(dry_run) })
             }
             _ => {
-                let against = against(&seed, &standings).into_iter().map(|other| {
-                    let id = &other.id;
-                    format!("{id} says the opposite and is told as well: `git brain wisdom forget {id}` if it is wrong")
-                });
-                let against: Vec<String> = against.collect();
+                let against = opposed(&seed, &standings);
                 let teaching = Teaching { seeds: vec![seed], forget: Vec::new() };
                 let mut report = self.enter_seeds(teaching, "teach", "apply", None, dry_run)?;
                 report.notes.extend(against);
@@ -304,7 +308,14 @@ impl Brain {
             return Err(BrainError::Refused { message, hint: Some(left) });
         }
         bundle.signature = key.sign(&bundle.signed_bytes());
-        Ok(ExportedWisdom { bundle, left_out })
+        let (seeds, mut notes) = (bundle.heirs(), Vec::new());
+        for seed in seeds.iter().filter(|seed| seed.polarity == Polarity::Do) {
+            let is_in = |other: &&SeedStanding| seeds.iter().any(|one| one.id() == other.id);
+            for other in against(seed, &standings).into_iter().filter(is_in) {
+                notes.push(format!("{} and {} say the opposite, and both are in the bundle", seed.id(), other.id));
+            }
+        }
+        Ok(ExportedWisdom { bundle, left_out, notes })
     }
 
     /// Takes over the seeds of a bundle that is signed by `key`. Nothing of a bundle that is refused enters.
@@ -333,6 +344,7 @@ impl Brain {
         let (seeds, left): (Vec<Seed>, Vec<Seed>) = bundle.heirs().into_iter().partition(is_new);
         let note =
             (!left.is_empty()).then(|| format!("{} of them known here or forgotten, and left as they are", left.len()));
+        let against: Vec<String> = seeds.iter().flat_map(|seed| opposed(seed, &known)).collect();
         let mut report = match seeds.is_empty() {
             true => nothing(dry_run),
             false => {
@@ -340,7 +352,7 @@ impl Brain {
                 self.enter_seeds(Teaching { seeds, forget: Vec::new() }, "inherit", "import", Some(&origin), dry_run)?
             }
         };
-        report.notes.extend(note);
+        report.notes.extend(note.into_iter().chain(against));
         let origin = Origin::parse(BROUGHT).expect("invariant: a constant origin");
         if !report.seeds.is_empty() && self.cycle.shared.policy.settings.origins.is_tainted(&origin) {
             let first = match (&report.run, report.merged) {
@@ -417,9 +429,18 @@ impl Brain {
     }
 }
 
+/// The seeds that are told and say the opposite of one, a sentence each.
+fn opposed(seed: &Seed, known: &[SeedStanding]) -> Vec<String> {
+    let said = |other: &SeedStanding| {
+        let id = &other.id;
+        format!("{id} says the opposite and is told as well: `git brain wisdom forget {id}` if it is wrong")
+    };
+    against(seed, known).into_iter().map(said).collect()
+}
+
 /// A seed that a person states, with a plain effect where none is given.
 pub fn stated(condition: &str, action: &str, effect: Option<&str>, polarity: Polarity) -> Seed {
-    let effect = effect.unwrap_or(if polarity == Polarity::Do { "it goes well" } else { "it goes badly" });
+    let effect = effect.unwrap_or(polarity.expected_effect());
     let [condition, action, effect] = [condition, action, effect].map(str::to_owned);
     Seed { condition, action, effect, polarity, sources: Vec::new(), inherited: None }
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::output::{STYLES, safe_line, short};
 use super::{Done, Session, args};
 use crate::brain::{
-    AuditFinding, AuditLevel, AuditReport, AuditRule, AuditSample, BisectAnswer, BisectReport, BisectRequest,
+    AuditFinding, AuditLevel, AuditReport, AuditRule, AuditSample, BisectAnswer, BisectReport, BisectRequest, Brain,
     BrainError, Expectation,
 };
 use crate::model::plural;
@@ -17,7 +17,15 @@ use crate::model::plural;
 const SKIPS: i32 = 125;
 
 pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
-    let brain = session.brain()?;
+    let (brain, fault) = match &args.action {
+        Some(args::AuditAction::Accept { .. }) => (session.brain()?, None),
+        _ => Brain::open_to_audit(&session.dir, session.world.clone(), &session.flags)?,
+    };
+    // The commit that brought it is among the findings, and hides none.
+    if let Some(fault) = &fault {
+        session.out.say(&format!("note: {fault}; the audit goes on without it"));
+        fault.hint().iter().for_each(|hint| session.out.say(&format!("hint: {hint}")));
+    }
     match &args.action {
         Some(args::AuditAction::Sample { seed, share, dry_run }) => {
             session.out.report(&brain.audit_sample(*seed, *share, *dry_run)?, sampled);

@@ -57,6 +57,7 @@ fn export(session: &Session, exported: &ExportedWisdom) {
     for (seed, kind) in &exported.left_out {
         session.out.say(&format!("left out {seed}: it holds a personal fact ({kind})"));
     }
+    exported.notes.iter().for_each(|note| session.out.say(&format!("note: {note}")));
 }
 
 fn line(standing: &SeedStanding) -> String {

@@ -180,13 +180,33 @@ impl Cycle {
         world: World,
         flags: &[Override],
     ) -> Result<(Self, Option<CycleError>), CycleError> {
+        Self::open_in_part(dir, world, flags, |error| matches!(error, CycleError::Broken(_)))
+    }
+
+    /// Opens a brain for its audit, which names the commits by which it can be opened for nothing else: settings that cannot be read, a newer format.
+    pub fn open_to_audit(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+    ) -> Result<(Self, Option<CycleError>), CycleError> {
+        let is_known = upgrade::check_known(&Store::open(dir)?).is_ok();
+        Self::open_in_part(dir, world, flags, |error| !is_known || matches!(error, CycleError::Broken(_)))
+    }
+
+    fn open_in_part(
+        dir: &Path,
+        world: World,
+        flags: &[Override],
+        goes_on: impl Fn(&CycleError) -> bool,
+    ) -> Result<(Self, Option<CycleError>), CycleError> {
         let error = match Self::open(dir, world.clone(), flags) {
             Ok(cycle) => return Ok((cycle, None)),
-            Err(error @ CycleError::Broken(_)) => error,
+            Err(error) if goes_on(&error) => error,
             Err(error) => return Err(error),
         };
         let store = Store::open(dir)?;
-        let Ok(policy) = Policy::without_settings(&store, &world, flags) else { return Err(error) };
+        let policy = Policy::load(&store, &world, flags).or_else(|_| Policy::without_settings(&store, &world, flags));
+        let Ok(policy) = policy else { return Err(error) };
         Ok((Self::over(dir, store, policy, world)?, Some(error)))
     }
 

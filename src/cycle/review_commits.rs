@@ -110,7 +110,7 @@ impl Cycle {
         match self.main_of_policy(&merge)? {
             Some(main) if is_named => {
                 let waits = self.rule_that_held(review)?;
-                self.counts(review, &self.settings_in(store.tree_of(main)?)?.review, waits.as_deref())
+                self.counts(review, &self.settings_at(main)?.review, waits.as_deref())
             }
             _ => Ok(false),
         }
@@ -130,7 +130,7 @@ impl Cycle {
         let merge = self.brought_by(&landed, Some(&own), &path)?;
         Ok(match self.main_of_policy(&merge)? {
             Some(main) if own.email == remark.address() => {
-                lets_forget(&self.settings_in(store.tree_of(main)?)?.review, remark.address())
+                lets_forget(&self.settings_at(main)?.review, remark.address())
             }
             _ => false,
         })

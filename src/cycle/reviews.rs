@@ -103,9 +103,25 @@ impl Cycle {
     /// The settings of main as every machine reads them: without flags, and without what is not committed.
     pub(super) fn settings_of_main(&self) -> Result<Settings, CycleError> {
         match self.store.tip(self.store.main())? {
-            Some(main) => self.settings_in(self.store.tree_of(main)?),
+            Some(main) => self.settings_at(main),
             None => Ok(Settings::default()),
         }
+    }
+
+    /// The settings of a version of main. Where they cannot be read, an audit takes those of the newest version before it: the commit since which they
+    /// cannot is a finding, and hides no other.
+    pub(super) fn settings_at(&self, main: CommitId) -> Result<Settings, CycleError> {
+        let read = self.settings_in(self.store.tree_of(main)?);
+        if !self.is_auditing.get() || !matches!(read, Err(CycleError::Settings(_))) {
+            return read;
+        }
+        for commit in self.store.first_parents(main, None).skip(1).take(limits::HISTORY_WALK) {
+            match self.settings_in(commit?.tree) {
+                Err(CycleError::Settings(_)) => {}
+                read => return read,
+            }
+        }
+        Ok(Settings::default())
     }
 
     /// The settings that a tree has.

@@ -36,6 +36,14 @@ impl Polarity {
         }
     }
 
+    /// The effect of an action that nobody tried yet, as far as is known.
+    pub fn expected_effect(self) -> &'static str {
+        match self {
+            Self::Do => "it goes well",
+            Self::Avoid => "it goes badly",
+        }
+    }
+
     /// The other one.
     pub fn other(self) -> Self {
         match self {

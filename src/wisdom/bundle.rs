@@ -105,7 +105,11 @@ impl Bundle {
                     condition: seed.condition.clone(),
                     action: seed.action.clone(),
                     // Reasons are where people are spoken of, and an heir judges by its own outcomes.
-                    effect: seed.polarity.plain_effect().to_owned(),
+                    effect: match standing.support {
+                        0 => seed.polarity.expected_effect(),
+                        _ => seed.polarity.plain_effect(),
+                    }
+                    .to_owned(),
                     polarity: seed.polarity,
                     support: standing.support,
                     contradict: standing.contradict,

@@ -43,9 +43,9 @@ pub enum AuditAction {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Note that you looked at a run, a sleep or a commit, and that it stands
+    /// Note that you looked at a run, or at the commit of a finding, and that it stands
     Accept {
-        /// The run or sleep by its id, or the commit of a finding.
+        /// The run by its id, or the commit of a finding.
         #[arg(value_name = "RUN|COMMIT")]
         run: String,
         /// Reason, in words.

@@ -409,7 +409,7 @@ impl Judge<'_> {
     }
 
     pub(super) fn settings_of(&self, main: CommitId) -> Result<Option<Settings>, CycleError> {
-        match self.cycle.settings_in(self.cycle.store.tree_of(main)?) {
+        match self.cycle.settings_at(main) {
             Err(CycleError::Settings(_)) => Ok(None),
             read => read.map(Some),
         }

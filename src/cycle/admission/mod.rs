@@ -50,6 +50,7 @@ use super::trailers::SLEEP;
 use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::limits;
+use crate::model::document::FORMAT;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::layout::{self, Place};
 use crate::model::secret::Secrets;
@@ -544,7 +545,7 @@ impl Judge<'_> {
         // What does not parse was told already.
         let format = |tree| metadata_of(store, tree).ok().map(|metadata| metadata.format);
         if let (Some(old), Some(new)) = (format(before), format(commit.tree))
-            && new < old
+            && new < old.min(FORMAT)
         {
             self.fault(commit, layout::METADATA, 1, format!("goes back from format {old} to {new}"));
         }

@@ -94,7 +94,7 @@ impl Auditor<'_> {
             found.push(Finding::new(Rule::PolicyByAgent, commit.id, message).at(&change.path, 1));
         }
         if is_sleep {
-            self.sleep(commit, before, &mut found)?;
+            self.sleep(commit, parent, &mut found)?;
         }
         if is_sleep || is_undo {
             return Ok(found);
@@ -281,8 +281,9 @@ impl Auditor<'_> {
     }
 
     /// A sleep removes, archives or unpins no core or pinned neuron: of what both the day and main had.
-    fn sleep(&self, commit: &Commit, before: TreeId, found: &mut Vec<Finding>) -> Result<(), CycleError> {
+    fn sleep(&self, commit: &Commit, parent: CommitId, found: &mut Vec<Finding>) -> Result<(), CycleError> {
         let store = &self.cycle.store;
+        let before = store.tree_of(parent)?;
         let snapshot = commit.trailer(SNAPSHOT_TRAILER).and_then(|id| CommitId::parse(id).ok());
         let Some(day) = snapshot.and_then(|id| store.commit(id).ok()) else { return Ok(()) };
         for change in store.diff(Some(day.tree), Some(commit.tree), layout::NEURONS)? {
@@ -290,7 +291,7 @@ impl Auditor<'_> {
             let Some(was) = neuron_at(store, day.tree, &id)?.filter(is_kept) else { continue };
             let on_main = neuron_at(store, before, &id)?;
             // Main gets nothing of an origin that it does not trust.
-            if on_main.is_none() && self.cycle.settings_in(before)?.origins.is_tainted(&was.origin) {
+            if on_main.is_none() && self.cycle.settings_at(parent)?.origins.is_tainted(&was.origin) {
                 continue;
             }
             let what = match neuron_at(store, commit.tree, &id)? {

@@ -138,7 +138,7 @@ impl Auditor<'_> {
 
     /// The settings of a commit of main, with the documents of its councils.
     fn settings_with_councils(&self, main: CommitId) -> Option<Settings> {
-        self.cycle.settings_in(self.cycle.store.tree_of(main).ok()?).ok()
+        self.cycle.settings_at(main).ok()
     }
 
     /// Why the members of a council are not those of the document that it names.

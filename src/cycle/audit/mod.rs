@@ -135,7 +135,7 @@ impl Cycle {
             text += &format!(" {:?} {}", store.signed_since()?, store.signers_text()?);
         }
         if let Some(main) = store.tip(store.main())?
-            && let Ok(settings) = self.settings_in(store.tree_of(main)?)
+            && let Ok(settings) = self.settings_at(main)
         {
             text += &format!(" {:?} {:?}", settings.review, settings.secrets);
         }
@@ -240,8 +240,12 @@ impl Cycle {
                 is_rescued = is_rescued || is_behind(then, kept)?;
             }
             if !is_rescued {
-                let message =
-                    format!("is the tip of {name}, which the last audit saw at {then}: that is not behind it");
+                let message = match now {
+                    Some(_) => {
+                        format!("is the tip of {name}, which the last audit saw at {then}: that is not behind it")
+                    }
+                    None => format!("was the tip of {name} in the last audit, and there are none any more"),
+                };
                 audited.rewritten.insert(Finding::new(Rule::Rewritten, now.unwrap_or(then), message));
             }
         }

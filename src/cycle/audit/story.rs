@@ -21,7 +21,7 @@ impl Auditor<'_> {
         let store = &self.cycle.store;
         let wake = store.need_tip(store.wake())?;
         let tree = store.tree_of(wake)?;
-        let alarm = self.cycle.settings_in(store.tree_of(store.need_tip(store.main())?)?)?.serotonin.alarm;
+        let alarm = self.cycle.settings_of_main()?.serotonin.alarm;
         let files = store.files(tree, layout::NARRATIVE)?;
         // Their paths sort by date.
         let Some((path, file)) = files.into_iter().max_by(|a, b| a.0.cmp(&b.0)) else { return Ok(()) };

@@ -162,11 +162,11 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "health",
-        r"\b(diagnos\w*|disease|illness|cancer|diabet\w*|hiv|aids|asthma\w*|allerg\w*|pregnan\w*|depress(ed|ion)|anxiety|bipolar|autis\w*|epilep\w*|surgery|medication|prescription|patient|therapy|disab(led|ility)|blood (type|group|pressure)|wheelchair|miscarriage|sick leave|insulin|maladie|malade|diabète|diabétique|sida|vih|asthm\w*|enceinte|grossesse|dépress\w*|handicap\w*|ordonnance|groupe sanguin|opération du|arrêt maladie|séropositi\w*)\b|病|糖尿|がん|癌|妊娠|喘息|うつ|鬱|アレルギー|血液型|障害者|薬を飲|手術|入院|通院|診断",
+        r"\b(diagnos\w*|disease|illness|cancer|diabet\w*|hiv|aids|asthma\w*|allerg\w*|pregnan\w*|depress(ed|ion)|anxiety|bipolar|autis\w*|epilep\w*|surgery|medication|prescription|patient|therapy|disab(led|ility)|blood (type|group|pressure)|wheelchair|miscarriage|sick leave|insulin|maladie|malade|diabète|diabétique|sida|vih|asthm\w*|enceinte|grossesse|dépress\w*|handicap\w*|ordonnance|groupe sanguin|opération du|arrêt maladie|séropositi\w*)\b|病|糖尿|がん|癌|妊娠|喘息|うつ|鬱|アレルギー|血液型|障害者|(^|[^偽])陽性|薬を飲|手術|入院|通院|診断",
     ),
     (
         "health",
-        r"(^|[^'’\w-])ill([^\w-]|$)|\b(sick|sickness|unwell|ailing|feverish|terminally|chemo\w*|radiotherap\w*|dialys\w*|dialyz\w*|transplant(ed|s)?|tumou?rs?|leuk\w*mia|lymphoma|dementia|alzheimer\w*|parkinson\w*|sclerosis|arthritis|migraines?|insomnia|anorexi\w*|bulimi\w*|schizophreni\w*|adhd|ptsd|overdose\w*|rehab|alcoholi\w*|addict(ed|ion|s)?|relapse[ds]?|hospice|hospital\w*|clinic|oncolog\w*|psychiatr\w*|psycholog(ist|ue)s?|psychotherap\w*|antidepress\w*|antipsychotic\w*|antibiotics?|painkillers?|sedatives?|tranquilli[sz]ers?|sleeping pills?|inhaler|pacemaker|stroke|infarct\w*|stillb\w+|ivf|menopaus\w*|therapists?|sleepless\w*)\b",
+        r"(^|[^'’\w-])ill([^\w-]|$)|\b(sick|sickness|unwell|ailing|feverish|terminally|chemo\w*|radiotherap\w*|dialys\w*|dialyz\w*|transplant(ed|s)?|tumou?rs?|leuk\w*mia|lymphoma|dementia|alzheimer\w*|parkinson\w*|sclerosis|arthritis|migraines?|insomnia|anorexi\w*|bulimi\w*|schizophreni\w*|adhd|tdah|ptsd|overdose\w*|rehab|alcoholi\w*|addict(ed|ion|s)?|relapse[ds]?|hospice|hospital\w*|clinic|oncolog\w*|psychiatr\w*|psycholog(ist|ue)s?|psychotherap\w*|antidepress\w*|antipsychotic\w*|antibiotics?|painkillers?|sedatives?|tranquilli[sz]ers?|sleeping pills?|inhaler|pacemaker|stroke|infarct\w*|stillb\w+|ivf|menopaus\w*|therapists?|sleepless\w*)\b",
     ),
     (
         "health",
@@ -194,7 +194,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "income or money",
-        r"\b(salar(y|ies)|earns?|income|wage|net worth|debts?|mortgage|bankrupt\w*|credit score|bank account|salaires?|gagne|revenus?|dettes?|hypothèque|découvert|compte bancaire|retraite de)\b|[$€£¥]\s*\d|\d\s*[$€£¥円]|\d\s*(k|million|万)?\s*(euros?|dollars?|pounds?|yen)\b|年収|月給|給料|給与|借金|口座|住宅ローン",
+        r"\b(salar(y|ies)|earns?|income|wage|net worth|debts?|mortgage|bankrupt\w*|credit score|bank account|salaires?|gagne|revenus?|dettes?|hypothèque|découvert|compte bancaire|retraite de)\b|[$€£¥]\s*\d|\d\s*[$€£¥円]|\d\s*(k|million|万)?\s*(euros?|dollars?|pounds?|yen)\b|\b(hundred|thousand|million|grand|cent|mille)s?\s+(euros?|dollars?|pounds?|francs?|yen)\b|(\b(thousand|grand|mille)|\d[.,\s]?\d{3}|\d\s?k)\s+((a|per)\s+(year|month|annum)|par\s+(an|mois))\b|年収|月給|給料|給与|借金|口座|住宅ローン",
     ),
     (
         "religion",
@@ -202,7 +202,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         "politics",
-        r"\b(votes?d? for|republican|democrat|labour party|tory|tories|conservative party|party member|union member|trade union|communist|socialist|vote pour|a voté|républicaine?s?|socialistes?|communistes?|syndiqué\w*|syndicat|adhérente? (du|au) parti|encarté\w*)\b|投票|党員|自民党|共産党|立憲|労働組合|支持政党",
+        r"\b(votes?d? for|republican|democrat|labour party|tory|tories|conservative party|party member|union member|trade union|shop steward|délégués? (syndica\w+|cgt|cfdt)|communist|socialist|vote pour|a voté|républicaine?s?|socialistes?|communistes?|syndiqué\w*|syndicat|adhérente? (du|au) parti|encarté\w*)\b|投票|党員|自民党|共産党|立憲|労働組合|組合(の|員)|支持政党",
     ),
     (
         "orientation or gender",

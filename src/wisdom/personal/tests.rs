@@ -52,6 +52,12 @@ fn habits_beliefs_and_families_are_seen() {
         "has two children",
         "elle a deux enfants",
         "つまが好む",
+        "le vendeur TDAH",
+        "陽性に丸をつける",
+        "payer quarante mille euros par an",
+        "50,000 a year",
+        "組合の委員に聞く",
+        "ask the shop steward",
         // Letters that look like others.
         "the s\u{430}l\u{430}ry",
         "the s\u{3b1}l\u{3b1}ry",
