@@ -271,10 +271,18 @@ fn council_takes_one_program_by_other_paths_for_one_mind() {
     let script = sandbox.file("vote.sh", "cat >/dev/null\n");
     let link = sandbox.path("link.sh");
     std::os::unix::fs::symlink(&script, &link).unwrap();
+    let hard = sandbox.path("hard.sh");
+    std::fs::hard_link(&script, &hard).unwrap();
     let (folder, name) = script.rsplit_once('/').unwrap();
     let member = |id: &str, argv: &[&str]| json!({"id": id, "family": id, "mind": {"kind": "command", "argv": argv}});
     let long = format!("{folder}/./{name}");
-    let others = [["/bin/sh", long.as_str()], ["/bin/sh", &link], ["sh", &script], ["/usr//bin/../bin/sh", &script]];
+    let others = [
+        ["/bin/sh", long.as_str()],
+        ["/bin/sh", &link],
+        ["/bin/sh", &hard],
+        ["sh", &script],
+        ["/usr//bin/../bin/sh", &script],
+    ];
     for other in others {
         let members = [member("one", &["/bin/sh", &script]), member("two", &other)];
         commit(&sandbox, "council.json", &json!({ "members": members }).to_string());

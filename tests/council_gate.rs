@@ -286,6 +286,27 @@ fn council_gate_refuses_votes_that_were_moved_to_another_run() {
 }
 
 #[test]
+fn council_gate_refuses_a_record_of_another_time_than_its_name() {
+    let world = seated(&yes(), 2);
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    world.json("a", &["council", "--branch", &run_of(&branch)]);
+    let path = world.path_of("a", "refs/brain/reviews", "council.json");
+    let bytes = world.git("a", &["show", &format!("refs/brain/reviews:{path}")]);
+    let record = CouncilRecord::decode(format!("{}\n", bytes.trim_end()).as_bytes(), &path).unwrap();
+    let honest = world.tip("a", "refs/brain/reviews");
+    for days in [-365, 2] {
+        let at_ms = record.at_ms + days * 86_400_000;
+        let moved = text(CouncilRecord { at_ms, ..record.clone() }.encode());
+        let dated = world.commit("a", &honest, &[], &[(&path, Some(&moved))], "approve", &[]);
+        world.git("a", &["update-ref", "refs/brain/reviews", &dated]);
+        let (pushed, said) = world.git_try("a", &["push", "origin", "refs/brain/reviews:refs/brain/reviews"]);
+        assert!(!pushed && said.contains("has another time than its name"), "{days}: {said}");
+    }
+    world.git("a", &["update-ref", "refs/brain/reviews", &honest]);
+    world.sync("a");
+}
+
+#[test]
 fn council_gate_refuses_members_that_main_does_not_name() {
     let world = seated(&yes(), 2);
     let (_, run, _) = after_a_council(&world);

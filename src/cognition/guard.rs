@@ -122,12 +122,23 @@ impl Voiced {
     }
 }
 
-/// Corrects a model that apologises, or says that it is one, more often than the [bounds](Bounds) of the controller allow.
+/// Corrects a model that apologises, or says that it is one, more often than the [bounds](Bounds) of the controller allow, where a sentence ends.
 #[derive(Debug, Default)]
 pub struct Ritual {
     said: String,
     /// Bytes of `said` at the last look.
     looked: usize,
+    /// What the model is told at the end of the sentence.
+    due: Option<Feedback>,
+}
+
+/// Whether a text ends where a sentence does: what follows a figure and a dot may belong to the figure.
+fn ends_a_sentence(text: &str) -> bool {
+    let said = text.trim_end();
+    let body = said.trim_end_matches(['.', '!', '?', '…']);
+    text.ends_with('\n')
+        || said.ends_with(['。', '！', '？'])
+        || body.len() < said.len() && (said.len() < text.len() || !body.ends_with(|c: char| c.is_ascii_digit()))
 }
 
 impl Guard for Ritual {
@@ -136,6 +147,11 @@ impl Guard for Ritual {
             return Judgement::Go;
         }
         self.said.push_str(piece);
+        if let Some(due) = &self.due {
+            let is_now =
+                ends_a_sentence(&self.said) || self.said.len() - self.looked > limits::INTEGRITY_SENTENCE_BYTES;
+            return if is_now { Judgement::Correct(due.clone()) } else { Judgement::Go };
+        }
         // The longer it is, the rarer it is read, or a long answer costs the square of its length.
         if self.said.len() - self.looked < limits::INTEGRITY_LOOK_BYTES.max(self.looked / 8) {
             return Judgement::Go;
@@ -143,7 +159,11 @@ impl Guard for Ritual {
         self.looked = self.said.len();
         let lang = detect(&self.said).unwrap_or(Lang::En);
         let counts = Counts::of(&self.said, lang, tokens(&self.said) as u64);
-        feedback(&counts, &Bounds::default()).map_or(Judgement::Go, Judgement::Correct)
+        self.due = feedback(&counts, &Bounds::default());
+        match &self.due {
+            Some(due) if ends_a_sentence(&self.said) => Judgement::Correct(due.clone()),
+            _ => Judgement::Go,
+        }
     }
 }
 
@@ -290,7 +310,9 @@ mod tests {
             (from..from + 40).map(|n| format!("Shelf {n} holds {} jars of honey. ", n * 7)).collect()
         };
         let sorry = "I'm sorry. I apologize for the delay. Sorry about that. ".to_owned();
-        let (feedback, bytes) = corrected(&(sorry.clone() + &facts(1)), BY).unwrap();
+        let text = sorry.clone() + &facts(1);
+        let (feedback, bytes) = corrected(&text, BY).unwrap();
+        assert!(text[..bytes].ends_with(". "), "at the end of a sentence: {}", &text[..bytes]);
         assert_eq!(feedback, Feedback::FewerApologies);
         assert!(bytes < limits::INTEGRITY_LOOK_BYTES + 64, "{bytes}");
         let model = "As an AI, I read. I am an AI. As a language model I read. ".to_owned();

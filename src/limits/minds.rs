@@ -18,6 +18,8 @@ pub const COUNCIL_MEMORIES: usize = 24;
 pub const COUNCIL_TIMEOUT_S: u64 = 60;
 /// Milliseconds after the deadline of seals in which votes are opened: they are here, and opening takes no time.
 pub const COUNCIL_OPEN_MS: i64 = 60 * 1000;
+/// The longest time from the call of a council to its verdict.
+pub const COUNCIL_LASTS_MS: i64 = 24 * 60 * 60 * 1000;
 /// Bytes of a question at most: a page. Longer material belongs into memories.
 pub const COUNCIL_QUESTION_BYTES: usize = 8 * 1024;
 /// Bytes of the question about a run that a council decides on, at most: it is shown whole or not at all, and a model reads it in one go.
@@ -51,3 +53,5 @@ pub const INTEGRITY_REPLIES_MAX: usize = 200;
 pub const INTEGRITY_WALK: usize = 1_000;
 /// Bytes between two looks of a guard at what a model has said so far: a sentence or two.
 pub const INTEGRITY_LOOK_BYTES: usize = 64;
+/// The longest rest of a sentence, in bytes, that a model may end before it is corrected.
+pub const INTEGRITY_SENTENCE_BYTES: usize = 400;

@@ -3,6 +3,7 @@
 //! Owns that no link leads out of that folder, and that a file is either as it was or as it shall be.
 
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{WorldError, environment, read_bounded, true_path};
@@ -98,7 +99,8 @@ pub fn config_folder(home: &Path) -> PathBuf {
     given.map_or_else(|| home.join(".config"), PathBuf::from)
 }
 
-/// A command by the files that it starts: the program as the path of programs finds it, and each whole path that names a file, without links and dots.
+/// A command by the files that it starts: the program as the path of programs finds it, and each whole path that names a file, without links and dots; a
+/// file with several names by its number.
 pub fn true_command(argv: &[String]) -> Vec<String> {
     let found = |name: &str| {
         let folders = std::env::var_os("PATH")?;
@@ -109,7 +111,11 @@ pub fn true_command(argv: &[String]) -> Vec<String> {
             0 if !word.contains('/') => found(word),
             _ => Some(PathBuf::from(word)).filter(|path| path.is_absolute() && path.exists()),
         };
-        path.map_or_else(|| word.clone(), |path| true_path(&path).display().to_string())
+        let Some(path) = path else { return word.clone() };
+        match std::fs::metadata(&path) {
+            Ok(file) if file.is_file() && file.nlink() > 1 => format!("file {}:{}", file.dev(), file.ino()),
+            _ => true_path(&path).display().to_string(),
+        }
     };
     argv.iter().enumerate().map(true_word).collect()
 }

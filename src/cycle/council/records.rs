@@ -269,6 +269,11 @@ impl Cycle {
             if let Some(field) = record.fault() {
                 return Some(format!("does not follow from its members and votes ({field})"));
             }
+            // A council hears its members for minutes, and clocks are put right.
+            let lasted = record.at_ms - record.council.unix_ms();
+            if !(-limits::FUTURE_SECONDS * 1000..=limits::COUNCIL_LASTS_MS).contains(&lasted) {
+                return Some("has another time than its name".to_owned());
+            }
             (record.by, record.at_ms, record.council, String::from_utf8_lossy(bytes).into_owned())
         } else {
             match Closing::decode(bytes, path) {
