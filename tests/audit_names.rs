@@ -195,3 +195,101 @@ fn settings_and_formats_that_cannot_be_read_are_named_and_hide_nothing() {
     upon(&world, "wake", &[("network/metadata.json", Some(&metadata))], &message, &[]);
     assert_eq!(agree(&world, 0)["level"], "ok");
 }
+
+#[test]
+fn bisect_names_a_merge_that_a_person_amended_and_not_the_run_that_it_brought() {
+    let world = lived();
+    let good = world.tip("a", "wake");
+    let (run, own) = made(&world);
+    let (left, merge) = (world.tip("a", "wake^1"), world.tip("a", "wake"));
+    let path = world.git("a", &["grep", "-l", "Anna moved to Kyoto", "wake", "--", "network/neurons"]);
+    let path = path.split_once(':').unwrap().1.lines().next().unwrap().to_owned();
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let other = text.replace("Kyoto", "Osaka");
+    let message = message_of(&world, &merge);
+    let amended = world.commit("a", &merge, &[&left, &own], &[(&path, Some(&other))], &message, &[]);
+    moved(&world, "wake", &amended);
+    // No audit has to be run before.
+    let found = world.json("a", &["bisect", "where did Anna move", "--good", &good, "--expect", "Kyoto"]);
+    assert_eq!((&found["commit"], &found["run"]), (&json!(amended), &json!(null)), "{found}");
+    assert_eq!(found["undo"], format!("git checkout wake && git revert -m 1 {amended}"));
+    assert!(found["notes"].to_string().contains("merge-mismatch"), "{found}");
+    assert!(!found.to_string().contains(&format!("git brain revert {run}")), "{found}");
+}
+
+#[test]
+fn acceptance_settles_what_was_found_then_and_nothing_that_is_found_later() {
+    let world = lived();
+    let ((run, _), later) = (made(&world), made(&world));
+    audit(&world, &[], 0);
+    world.brain("a", &["audit", "sample", "--share", "1"]);
+    let said = world.brain("a", &["audit", "accept", &run, "--why", "a good run"]);
+    assert!(!said.contains("settles"), "{said}");
+    let list = world.brain("a", &["review", "--decided"]);
+    assert!(list.contains("accepted") && list.contains(&run) && !list.contains("does not stand"), "{list}");
+    // Wake is put back to the commit that was accepted.
+    let back = world.tip("a", "wake^1");
+    assert_ne!(later.1, back);
+    moved(&world, "wake", &back);
+    assert!(named(&audit(&world, &[], 3), &back, "rewritten-history"));
+    // The run's name does not accept that, and the commit's does, once.
+    let list = world.json("a", &["review"]);
+    let item = list["audit"].as_array().unwrap().iter().find(|item| item["commit"] == *back).unwrap().clone();
+    assert!(item["because"] == "rewritten-history" && item["undo"].is_null(), "{list}");
+    world.try_brain("a", &["audit", "accept", &run, "--why", "the evening was bad"]);
+    audit(&world, &[], 3);
+    let said = world.brain("a", &["audit", "accept", &back[..12], "--why", "the evening was bad"]);
+    assert!(said.contains("settles rewritten-history"), "{said}");
+    audit(&world, &[], 0);
+    let list = world.json("a", &["review"]);
+    assert!(list["audit"].as_array().unwrap().iter().all(|item| item["because"] == "sample"), "{list}");
+    made(&world);
+    audit(&world, &[], 0);
+    moved(&world, "wake", &back);
+    audit(&world, &[], 3);
+}
+
+#[test]
+fn twin_of_a_run_is_named_and_the_run_that_landed_is_not() {
+    let world = lived();
+    for _ in 0..3 {
+        let (run, own) = made(&world);
+        let path = world.path_of("a", "wake", "/cup.json");
+        let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+        let salience = text.split("\"salience\": ").nth(1).unwrap().split([',', '\n']).next().unwrap();
+        let other = text.replace(&format!("\"salience\": {salience}"), "\"salience\": 7");
+        let date = world.git("a", &["log", "-1", "--format=%cI", &own]);
+        let agent = "scribe@git-brain.invalid";
+        let env = [("GIT_AUTHOR_EMAIL", agent), ("GIT_COMMITTER_EMAIL", agent), ("GIT_COMMITTER_DATE", &date)];
+        let parent = world.tip("a", &format!("{own}^"));
+        let twin = world.commit("a", &own, &[&parent], &[(&path, Some(&other))], &message_of(&world, &own), &env);
+        let branch = format!("agents/scribe/{run}");
+        moved(&world, &branch, &twin);
+        let report = agree(&world, 3);
+        assert!(named(&report, &twin, "single-writer") && !named(&report, &own, "single-writer"), "{report:#}");
+        let said = world.try_brain("a", &["approve", &run]).exits(3);
+        assert!(!said.err.contains("git brain revert"), "{said}");
+        world.brain("a", &["reject", &run, "--why", "a twin"]);
+        agree(&world, 0);
+    }
+}
+
+#[test]
+fn wake_and_main_are_those_of_the_brain_beside_code() {
+    let world = lived();
+    for branch in ["main", "wake"] {
+        let tip = world.tip("a", branch);
+        world.git("a", &["config", &format!("brain.{branch}"), &format!("brain/{branch}")]);
+        moved(&world, &format!("brain/{branch}"), &tip);
+    }
+    let code = world.git("a", &["commit-tree", "main^{tree}", "-m", "a history of code"]);
+    world.git("a", &["checkout", "-q", "--detach"]);
+    moved(&world, "main", &code);
+    world.git("a", &["branch", "-D", "wake"]);
+    world.brain("a", &["feed", "Ben waters the plants"]);
+    audit(&world, &["main"], 0);
+    audit(&world, &["wake~1..wake"], 0);
+    world.brain("a", &["recall", "Anna", "--at", "wake~1"]);
+    let found = world.json("a", &["bisect", "who waters the plants", "--good", "wake~3", "--avoid", "Ben"]);
+    assert!(found["words"].to_string().contains("Ben"), "{found}");
+}

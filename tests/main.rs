@@ -12,6 +12,7 @@ mod architecture;
 mod audit;
 mod audit_names;
 mod audit_settled;
+mod audit_unread;
 mod book;
 mod chain_agent;
 mod charts;

@@ -16,6 +16,16 @@ const DECISIONS: usize = 100;
 const BELIEFS: usize = 32;
 
 impl Brain {
+    /// The refusal to decide on a run that wake has, and on which nobody decided. A branch may have another commit of it.
+    pub(super) fn has_landed(&self, run: &RunId, is_its_commit: bool) -> BrainError {
+        let hint = match is_its_commit {
+            true => format!("`git brain revert {run}` takes it back"),
+            false => format!("`git brain reject {run}` removes its branch here, which has another commit of it"),
+        };
+        let message = format!("{run} has landed without a decision: {} has its record", self.cycle.store.wake());
+        BrainError::Refused { message, hint: Some(hint) }
+    }
+
     /// Who let in what a run did, and why, in words; `None`: nobody decided on it.
     pub(super) fn decision_on(&self, run: &str, trigger: Option<&str>) -> Result<Option<String>, BrainError> {
         let about = trigger.and_then(|trigger| trigger.strip_prefix(REASON)).unwrap_or(run);

@@ -8,13 +8,17 @@ use serde_json::Value;
 use super::{Brain, BrainError};
 use crate::audit::{Finding, Settled, counted, sample, sarif};
 pub use crate::audit::{Level as AuditLevel, Rule as AuditRule, VERSION as AUDIT_RULES};
-use crate::cycle::audit::{AuditRange, Audited};
+use crate::cycle::audit::{Accepted, AuditRange, Audited};
+use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
-use crate::review::{OF_AUDIT, ReviewRecord, Said, Verdict};
+use crate::review::{OF_AUDIT, ReviewRecord, Verdict};
+use crate::store::{CommitId, StoreError};
 
 /// Where the drawn decisions are kept, in the cache.
 const QUEUE: &str = "audit-sample.json";
+/// Items of the queue that say how they are taken back.
+const UNDONE: usize = 50;
 /// Fewest characters that name a commit.
 const SHORTEST: usize = 7;
 /// The least share of runs that people look at.
@@ -61,12 +65,18 @@ pub struct AuditReport {
     pub left_off: usize,
 }
 
+impl AuditFinding {
+    fn of(finding: &Finding) -> Self {
+        Self { id: finding.id(), settled: None, finding: finding.clone() }
+    }
+}
+
 impl AuditReport {
     fn of(audited: &Audited, range: &str) -> Self {
         let findings = audited.list();
         let named = |finding: &Finding| {
-            let id = finding.id();
-            AuditFinding { settled: audited.settled.get(&id).cloned(), id, finding: finding.clone() }
+            let named = AuditFinding::of(finding);
+            AuditFinding { settled: audited.settled.get(&named.id).cloned(), ..named }
         };
         let named: Vec<AuditFinding> = findings.iter().map(named).collect();
         let is_open = |named: &&AuditFinding| named.settled.is_none() && named.finding.level == AuditLevel::Quarantine;
@@ -122,6 +132,9 @@ pub struct AuditSample {
 pub struct AuditAccepted {
     /// Who accepted it.
     pub reviewer: String,
+    /// The findings that it settles, and no others; absent: the run had none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settles: Vec<AuditFinding>,
     /// Open findings about other commits that say the run's name, a sentence for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -130,15 +143,18 @@ pub struct AuditAccepted {
 }
 
 /// A run of wake, or a commit, that a person should look at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct AuditItem {
     /// The run; empty: the commit is of none.
     pub run: String,
     /// The commit that breaks the rule; absent for a run of the sample.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub commit: String,
-    /// `sample`, or the rule that it breaks.
+    /// `sample`, or the rules that it breaks.
     pub because: String,
+    /// The command that takes it back; absent where none does, and beyond the first fifty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub undo: String,
 }
 
 impl Brain {
@@ -169,7 +185,8 @@ impl Brain {
             });
         }
         let Some(range) = range else {
-            return Ok(AuditReport::of(&self.cycle.audit(from_start, progress)?, ""));
+            let audited = self.cycle.audit(from_start, progress).or_else(|error| self.cut_off(error))?;
+            return Ok(AuditReport::of(&audited, ""));
         };
         let (after, until) = match range.split_once("..") {
             Some((_, rest)) if rest.starts_with('.') => {
@@ -181,13 +198,28 @@ impl Brain {
         let until = self.at(Some(until).filter(|text| !text.is_empty()))?;
         let after = after.map(|after| self.at(Some(after))).transpose()?;
         let wanted = AuditRange { after, until: Some(until) };
-        match self.cycle.audit_range(&wanted, progress)? {
+        match self.cycle.audit_range(&wanted, progress).or_else(|error| self.cut_off(error).map(Some))? {
             Some(audited) => Ok(AuditReport::of(&audited, range)),
             None => Err(BrainError::Usage {
                 message: format!("{range} has no commits"),
                 hint: Some("A..B has what leads to B and not to A: A is the older one".to_owned()),
             }),
         }
+    }
+
+    /// What is known of a history that could not be audited to its end, because something there cannot be read: that, and what was found before.
+    fn cut_off(&self, error: BrainError) -> Result<Audited, BrainError> {
+        if !error.is_of_the_history() {
+            return Err(error);
+        }
+        let mut audited = self.cycle.last_audit().unwrap_or_default();
+        let message = format!("cannot be audited to its end: {error}");
+        let commit = match &error {
+            BrainError::Store(StoreError::BadObject { what: "commit", id, .. }) => id.clone(),
+            _ => self.at(None)?.to_string(),
+        };
+        audited.findings.insert(Finding::new(AuditRule::Unreadable, commit, message));
+        Ok(audited)
     }
 
     /// Draws decisions for people: at least that share of the runs of agents in wake, and those that the last audit escalates. Without a seed, the
@@ -216,7 +248,7 @@ impl Brain {
             }
         }
         let drawn = drawn.into_iter().collect();
-        let last = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let last = self.open_findings()?;
         let escalated: BTreeSet<String> = last
             .into_iter()
             .filter(|finding| finding.level == AuditLevel::Quarantine && there.contains(finding.run.as_str()))
@@ -259,32 +291,56 @@ impl Brain {
     /// The drawn runs of wake that nobody looked at, and all that the last audit put under quarantine and nobody settled.
     pub fn audit_queue(&self) -> Result<Vec<AuditItem>, BrainError> {
         let sample: AuditSample = self.cycle.store.cached_document(QUEUE).unwrap_or_default();
-        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let findings = self.open_findings()?;
         let mut items = Vec::new();
         for run in sample.drawn.into_iter().chain(sample.earlier) {
             if !findings.iter().any(|finding| finding.run == run) && !self.is_looked_at(&run)? {
-                items.push(AuditItem { run, commit: String::new(), because: "sample".to_owned() });
+                items.push(AuditItem { run, because: "sample".to_owned(), ..AuditItem::default() });
             }
         }
-        let findings: Vec<Finding> =
-            findings.into_iter().filter(|finding| finding.level == AuditLevel::Quarantine).collect();
-        if findings.is_empty() {
-            return Ok(items);
+        let mut asked: BTreeMap<(String, String), Vec<Finding>> = BTreeMap::new();
+        for finding in findings.into_iter().filter(|finding| finding.level == AuditLevel::Quarantine) {
+            if !self.is_taken_back_since(&finding)? {
+                asked.entry((finding.commit.clone(), finding.run.clone())).or_default().push(finding);
+            }
         }
-        let mut accepted = self.cycle.accepted()?;
-        let mut asked = BTreeSet::new();
-        for finding in findings {
-            if let Some((review, _)) = accepted.remove(&finding.commit)
-                && self.cycle.may_not_accept(review.address())?.is_none()
-            {
-                asked.insert(finding.commit.clone());
-            }
-            if !self.is_taken_back_since(&finding)? && asked.insert(finding.commit.clone()) {
-                let Finding { run, commit, rule, .. } = finding;
-                items.push(AuditItem { run, commit, because: rule.id().to_owned() });
-            }
+        for (at, ((commit, run), findings)) in asked.into_iter().enumerate() {
+            let rules: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.id()).collect();
+            let because = rules.into_iter().collect::<Vec<_>>().join(", ");
+            let undo = if at < UNDONE { self.way_back(&findings).unwrap_or_default() } else { String::new() };
+            items.push(AuditItem { run, commit, because, undo });
         }
         Ok(items)
+    }
+
+    /// The command that takes back what findings on one commit are about, if one does.
+    fn way_back(&self, findings: &[Finding]) -> Option<String> {
+        let first = findings.first()?;
+        let is_of_run = |finding: &Finding| {
+            finding.rule.ends_with_revert() && finding.rule != AuditRule::ForgedTrailer && !finding.run.is_empty()
+        };
+        if findings.iter().all(is_of_run) {
+            return Some(format!("git brain revert {}", first.run));
+        }
+        let commit = self.cycle.store.commit(CommitId::parse(&first.commit).ok()?).ok()?;
+        findings.iter().all(|finding| finding.rule != AuditRule::Rewritten).then(|| self.git_revert(&commit))
+    }
+
+    /// The open findings of the last audit, without those that a person accepted since.
+    fn open_findings(&self) -> Result<Vec<Finding>, BrainError> {
+        let mut findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let accepted = if findings.is_empty() { Accepted::new() } else { self.cycle.accepted()? };
+        let mut may = BTreeMap::new();
+        for (review, _) in accepted.values().flatten() {
+            if !may.contains_key(review.address()) {
+                may.insert(review.address().to_owned(), self.cycle.may_not_accept(review.address())?.is_none());
+            }
+        }
+        findings.retain(|finding| {
+            let decisions = accepted.get(&finding.id()).into_iter().flatten();
+            !decisions.into_iter().any(|(review, _)| review.commit == finding.commit && may[review.address()])
+        });
+        Ok(findings)
     }
 
     /// Whether the run whose own commit a finding is about was taken back since, and nothing stays of what is wrong with it: the next audit settles it.
@@ -299,8 +355,19 @@ impl Brain {
 
     /// The open findings of the last audit, a sentence for each.
     pub(super) fn audit_notes(&self, is_meant: impl Fn(&Finding) -> bool) -> Vec<String> {
-        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let findings = self.open_findings().unwrap_or_default();
         findings.iter().filter(|finding| is_meant(finding)).map(said).collect()
+    }
+
+    /// The open findings about commits that bear the name of a run and are not that run's, a sentence for each.
+    pub(super) fn asked_beside(&self, run: &RunId) -> Result<Vec<String>, BrainError> {
+        let mut findings = self.open_findings()?;
+        findings.retain(|finding| finding.run == run.as_str());
+        if findings.is_empty() {
+            return Ok(Vec::new());
+        }
+        let its = self.commits_of(run)?;
+        Ok(findings.iter().filter(|finding| !its.contains(&finding.commit)).map(said).collect())
     }
 
     /// The error that a commit is none of a run, where the last audit asks about it.
@@ -335,7 +402,7 @@ impl Brain {
                 ),
             });
         }
-        let findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
+        let findings = self.open_findings()?;
         let is_commit = name.len() >= SHORTEST;
         let its = match RunId::parse(name) {
             Ok(run) if store.file(store.tree_of(self.at(None)?)?, &layout::run(&run))?.is_some() => {
@@ -343,11 +410,24 @@ impl Brain {
             }
             _ => None,
         };
-        // A run that is not in wake has no commits there that others could be told from.
-        let is_its = |finding: &Finding| its.as_ref().map_or(finding.run == name, |its| its.contains(&finding.commit));
+        // A run that is not in wake has no commits there that others could be told from. That a branch was moved is about no run.
+        let is_its = |finding: &Finding| match &its {
+            None => finding.run == name,
+            Some(its) => {
+                its.contains(&finding.commit)
+                    && (finding.run == name || finding.run.is_empty() && finding.rule != AuditRule::Rewritten)
+            }
+        };
         let is_meant = |finding: &&Finding| is_its(finding) || is_commit && finding.commit.starts_with(name);
-        let mut subjects: BTreeMap<String, String> =
-            findings.iter().filter(is_meant).map(|finding| (finding.commit.clone(), finding.run.clone())).collect();
+        let meant: Vec<&Finding> = findings.iter().filter(is_meant).collect();
+        let mut subjects: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+        for finding in &meant {
+            let (run, ids) = subjects.entry(finding.commit.clone()).or_default();
+            ids.push(finding.id());
+            if run.is_empty() {
+                run.clone_from(&finding.run);
+            }
+        }
         if !subjects.is_empty() && why.trim().is_empty() {
             return Err(BrainError::usage("an acceptance of what the audit found needs a reason: --why TEXT"));
         }
@@ -356,7 +436,7 @@ impl Brain {
         {
             let wake = self.at(None)?;
             if store.file(store.tree_of(wake)?, &layout::run(&id))?.is_some() {
-                subjects.insert(self.cycle.own_commit(wake, &id)?.to_string(), name.to_owned());
+                subjects.insert(self.cycle.own_commit(wake, &id)?.to_string(), (name.to_owned(), Vec::new()));
             }
         }
         if subjects.is_empty() {
@@ -366,34 +446,27 @@ impl Brain {
             });
         }
         let mut decisions = Vec::new();
-        for (commit, run) in subjects {
-            let own = self.new_persons_run(&["audit", &commit])?;
-            // A commit of no run is decided on under the decision's own name.
-            let named = RunId::parse(&run).ok().filter(|run| run.unix_ms().div_euclid(1000) <= world.latest_seconds());
-            let review = ReviewRecord {
-                run: named.unwrap_or_else(|| own.clone()),
-                review: own,
-                commit,
-                verdict: Verdict::Approve,
-                reviewer: store.person(),
-                via: OF_AUDIT.to_owned(),
-                council: None,
-                at: world.now(),
-                why: self.cycle.shared.secrets.redact(why).into_owned(),
-                kept: Vec::new(),
-                edited: 0,
-                of: 0,
-                resolved: Vec::new(),
-                lands: None,
-                declined: Said::default(),
-                forgotten: Vec::new(),
-                again: None,
-            };
-            self.cycle.add_review(&review)?;
-            decisions.push(review);
+        for (commit, (run, ids)) in subjects {
+            let parts = if ids.is_empty() { vec![&ids[..]] } else { ids.chunks(limits::AUDIT_ACCEPTS).collect() };
+            for (part, accepts) in parts.into_iter().enumerate() {
+                let own = self.new_persons_run(&["audit", &commit, &part.to_string()])?;
+                // A commit of no run is decided on under the decision's own name.
+                let is_over = |run: &RunId| run.unix_ms().div_euclid(1000) <= world.latest_seconds();
+                let named = RunId::parse(&run).ok().filter(is_over).unwrap_or_else(|| own.clone());
+                let review = ReviewRecord {
+                    via: OF_AUDIT.to_owned(),
+                    why: self.cycle.shared.secrets.redact(why).into_owned(),
+                    accepts: accepts.to_vec(),
+                    ..ReviewRecord::bare(own, (named, commit.clone()), Verdict::Approve, store.person(), world.now())
+                };
+                self.cycle.add_review(&review)?;
+                decisions.push(review);
+            }
         }
+        let settles = meant.into_iter().map(AuditFinding::of).collect();
         let others = findings.iter().filter(|finding| finding.run == name && !is_meant(finding));
-        Ok(AuditAccepted { reviewer: store.person(), notes: others.map(said).collect(), decisions })
+        let notes = others.map(said).collect();
+        Ok(AuditAccepted { reviewer: store.person(), settles, notes, decisions })
     }
 
     /// The runs of agents in wake, by their records' names.
@@ -413,7 +486,7 @@ impl Brain {
 }
 
 /// A finding in a sentence.
-fn said(finding: &Finding) -> String {
+pub(super) fn said(finding: &Finding) -> String {
     let commit: String = finding.commit.chars().take(SHORTEST + 3).collect();
     let path = if finding.path.is_empty() { String::new() } else { format!("{} ", finding.path) };
     format!("the audit asks about commit {commit}, {}: {path}{}", finding.rule.id(), finding.message)

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Brain, BrainError, RecallRequest};
+use super::audit::said;
+use super::{AuditLevel, Brain, BrainError, RecallRequest};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::layout::{self, Place};
@@ -91,7 +92,7 @@ pub struct BisectReport {
     /// Commits that may be it as well, because answers between were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
-    /// Open findings of the last audit about it.
+    /// What the audit asks about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Questions that were asked of recall.
@@ -212,21 +213,31 @@ impl Brain {
         let commit = store.commit(first)?;
         let own = match commit.parents[..] {
             [_, right] => store.commit(right)?,
-            _ => commit,
+            _ => commit.clone(),
         };
-        let run = self.cycle.run_of_commit(&own)?;
+        let asked = self.cycle.findings_within(first);
+        let of = |id: CommitId| asked.iter().filter(move |finding| finding.commit == id.to_string());
+        // What a merge says that none of its sides does is no run's.
+        let is_of_merge = own.id != first && of(first).any(|finding| finding.level == AuditLevel::Quarantine);
+        let notes: Vec<String> = of(first).chain(of(own.id).filter(|_| own.id != first)).map(said).collect();
+        let (own, run) = match is_of_merge {
+            true => (commit, None),
+            false => {
+                let run = self.cycle.run_of_commit(&own)?;
+                (own, run)
+            }
+        };
         let network = TreeNetwork::new(store, own.tree);
         let record = run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
         let sleep = own.trailer("Sleep").map(str::to_owned);
         let mut because = Vec::new();
         let (words, gone) = match own.parents[..] {
-            [parent] if sleep.is_none() => self.texts_changed(store.tree_of(parent)?, own.tree)?,
+            [parent, ..] if sleep.is_none() => self.texts_changed(store.tree_of(parent)?, own.tree)?,
             _ => (Vec::new(), Vec::new()),
         };
         for stimulus in record.iter().flat_map(|record| &record.stimuli).take(WORDS) {
             because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
         }
-        let notes = self.audit_notes(|finding| [first, own.id].iter().any(|id| finding.commit == id.to_string()));
         let undo = match (&run, &sleep) {
             (Some(run), _) => Some(format!("git brain revert {run}")),
             (None, Some(_)) => Some("git brain sleep --undo".to_owned()),

@@ -78,6 +78,7 @@ impl Brain {
         let mut report = self.revert_with_archivals(chosen, None, dry_run)?;
         // What was done is done, whether or not a branch can be read.
         report.notes.extend(self.waiting_fruit_of(&run).unwrap_or_default());
+        report.notes.extend(self.asked_beside(&run).unwrap_or_default());
         Ok(report)
     }
 
@@ -158,7 +159,7 @@ impl Brain {
                 },
                 None => BrainError::Refused {
                     message: format!("commit {what} is of no run"),
-                    hint: Some("`git brain log` lists runs".to_owned()),
+                    hint: Some(format!("`{}` takes it back; `git brain log` lists runs", self.git_revert(&commit))),
                 },
             });
         }

@@ -462,6 +462,11 @@ impl Brain {
         let wake = self.at(None)?;
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(wake)?);
         let made = |review: ReviewRecord| {
+            if review.is_of_audit() {
+                let counts = self.cycle.may_not_accept(review.address())?.is_none();
+                let is_unsigned = !self.cycle.names_its_reviewer(&review)?;
+                return Ok(Decision { counts, is_unsigned, stands: true, is_open: false, of_another: false, review });
+            }
             let (counts, stands) = (self.cycle.counts_for_its_run(&review)?, self.cycle.stands(&network, &review)?);
             let is_unsigned = !counts && self.cycle.names_its_reviewer(&review)?;
             let waiting = self.cycle.waiting_named(review.run.as_str())?;

@@ -17,7 +17,7 @@ use crate::model::ids::{AgentName, RunId};
 use crate::model::{json, plural};
 use crate::review::belief::touches;
 use crate::review::page::visible;
-use crate::review::{REASON, Resolution, ReviewRecord, Said, Take, Verdict};
+use crate::review::{REASON, Resolution, ReviewRecord, Take, Verdict};
 use crate::store::LockName;
 
 /// Fewest characters that name a commit.
@@ -83,19 +83,21 @@ impl Brain {
         let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
         let second = network.record(&waiting.run)?;
         let first = self.cycle.decision_that_stands(&network, &waiting.run)?;
-        let undecided = self.cycle.reviews_of(&waiting.run)?.is_empty();
+        let undecided = self.cycle.reviews_of(&waiting.run)?.iter().all(ReviewRecord::is_of_audit);
+        let is_landed = self.cycle.store.is_ancestor(waiting.commit.id, self.at(None)?)?;
         // What was approved has landed, and this is a commit that nobody decided on.
         let of_another = second.as_ref().is_some_and(|second| !second.is_left_over())
             && first.is_none_or(|review| review.commit != waiting.commit.id.to_string());
         let record = match self.cycle.waiting_record(&waiting) {
             // Of a run that says nothing there is nothing to judge, and of one that wake has a decision was made: the branch can only go.
             Err(_) if request.verdict == Verdict::Reject => return self.remove_unjudged(request, &waiting, UNREAD),
-            Ok(record) if undecided && second.as_ref() == Some(&record) && !record.is_left_over() => {
-                let (run, wake) = (&waiting.run, self.cycle.store.wake());
-                return Err(BrainError::Refused {
-                    message: format!("{run} has landed without a decision: {wake} has its record"),
-                    hint: Some(format!("`git brain revert {run}` takes it back")),
-                });
+            Ok(record)
+                if undecided
+                    && second.as_ref() == Some(&record)
+                    && !record.is_left_over()
+                    && (is_landed || request.verdict != Verdict::Reject) =>
+            {
+                return Err(self.has_landed(&waiting.run, is_landed));
             }
             Ok(_) if (undecided && second.is_some() || of_another) && request.verdict == Verdict::Reject => {
                 return self.remove_unjudged(request, &waiting, SECOND);
@@ -160,17 +162,12 @@ impl Brain {
             None => {
                 let by = self.new_persons_run(&["review", waiting.run.as_str(), meant.verdict.as_str()])?;
                 let lands = meant.document.as_ref().map(|_| ReviewRecord::lands_of(&by, &waiting.run, &reviewer));
+                let (about, now) = ((waiting.run.clone(), at.clone()), self.cycle.shared.world.now());
                 let mut review = self.review_of_council(ReviewRecord {
-                    review: by,
-                    run: waiting.run.clone(),
-                    commit: at.clone(),
-                    verdict: meant.verdict,
-                    reviewer,
                     via: match &request.on_behalf {
                         Some(name) => format!("{} by {name}", request.via),
                         None => request.via.clone(),
                     },
-                    at: self.cycle.shared.world.now(),
                     why,
                     kept: meant.kept.clone(),
                     edited: meant.edited,
@@ -178,9 +175,7 @@ impl Brain {
                     resolved: meant.resolved.clone(),
                     lands,
                     council: request.council.clone(),
-                    declined: Said::default(),
-                    forgotten: Vec::new(),
-                    again: None,
+                    ..ReviewRecord::bare(by, about, meant.verdict, reviewer, now)
                 })?;
                 let about = (&record, &waiting.commit);
                 // One of two runs that answer the same says nothing that nobody else says.

@@ -13,6 +13,8 @@ use crate::brain::{
 };
 use crate::model::plural;
 
+/// Findings of an acceptance that are shown.
+const SETTLED: usize = 20;
 /// The exit code of a command that says nothing about answers, as in `git bisect run`.
 const SKIPS: i32 = 125;
 
@@ -40,8 +42,21 @@ pub(super) fn audit(session: &Session, args: &args::Audit) -> Done {
                 } else {
                     format!("{}: ", safe_line(run))
                 };
+                let settles =
+                    accepted.settles.iter().take(SETTLED).map(|one| {
+                        format!("  settles {}  {}\n", one.finding.rule.id(), safe_line(&one.finding.message))
+                    });
+                let settles = settles.collect::<String>();
+                let more = match accepted.settles.len().checked_sub(SETTLED) {
+                    Some(more) if more > 0 => format!("  and {more} more\n"),
+                    _ => String::new(),
+                };
                 let notes: String = accepted.notes.iter().map(|note| format!("note: {}\n", safe_line(note))).collect();
-                format!("Accepted {of}{}, as {}.\n{notes}", commits.join(", "), safe_line(&accepted.reviewer))
+                format!(
+                    "Accepted {of}{}, as {}.\n{settles}{more}{notes}",
+                    commits.join(", "),
+                    safe_line(&accepted.reviewer)
+                )
             });
             return Ok(0);
         }
@@ -119,9 +134,9 @@ fn audited(report: &AuditReport) -> String {
         };
         let open = report.findings.iter().filter(|named| report.escalated.contains(&named.id));
         let revert = if open.clone().any(|named| by_run(&named)) { "git brain revert RUN   " } else { "" };
-        text += &format!(
-            "Next: git brain review   {revert}git revert [-m 1] COMMIT, where it was made: main or wake   git brain audit accept RUN|COMMIT --why TEXT\n"
-        );
+        let by_git = open.clone().any(|named| named.finding.rule != AuditRule::Rewritten);
+        let by_git = if by_git { "git revert [-m 1] COMMIT, where it was made: main or wake   " } else { "" };
+        text += &format!("Next: git brain review   {revert}{by_git}git brain audit accept RUN|COMMIT --why TEXT\n");
     }
     text
 }

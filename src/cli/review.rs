@@ -122,12 +122,13 @@ fn listed(list: &ReviewList) -> String {
     let asked = list.audit.iter().map(|item| {
         let what: Vec<&str> =
             [item.run.as_str(), short(&item.commit)].into_iter().filter(|text| !text.is_empty()).collect();
-        format!("  {}  {}\n", safe_line(&what.join("  ")), safe_line(&item.because))
+        let undo = if item.undo.is_empty() { String::new() } else { format!("    undo: {}\n", safe_line(&item.undo)) };
+        format!("  {}  {}\n{undo}", safe_line(&what.join("  ")), safe_line(&item.because))
     });
     let audit = match list.audit.len() {
         0 => String::new(),
         count => format!(
-            "The audit asks about {}: git brain review RUN   git brain audit accept RUN|COMMIT   git brain revert RUN\n{}",
+            "The audit asks about {}: git brain review RUN|COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n{}",
             plural(count, "run or commit", "runs or commits"),
             asked.collect::<String>()
         ),
@@ -220,11 +221,17 @@ fn decided(Decision { review, counts, is_unsigned, stands, is_open, of_another }
         }
     };
     let lands = review.lands.as_ref().map(|run| format!("\n        landed as {run}")).unwrap_or_default();
+    let (done, what) = match review.is_of_audit() {
+        false => (review.verdict.done(), review.run.to_string()),
+        // Of what no run made the decision names itself.
+        true if review.run == review.review => ("accepted", short(&review.commit).to_owned()),
+        true => ("accepted", format!("{}, which names {}", short(&review.commit), review.run)),
+    };
     format!(
         "{}  {}{kept}  {}\n        by {} ({}){why}{lands}{uncounted}\n",
         review.at,
-        review.verdict.done(),
-        review.run,
+        done,
+        what,
         safe_line(&review.reviewer),
         safe_line(&review.via)
     )

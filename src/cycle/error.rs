@@ -164,6 +164,14 @@ impl CycleError {
         }
     }
 
+    /// Whether what history has cannot be read: no fault of this machine.
+    pub fn is_of_the_history(&self) -> bool {
+        match self {
+            Self::Store(error @ StoreError::Git { .. }) => !error.is_of_the_system(),
+            error => error.exit_code() == 5,
+        }
+    }
+
     /// The same, with branch and line where it is that the settings of main cannot be read.
     pub(super) fn of_settings(self, store: &Store) -> Self {
         if !matches!(self, Self::Settings(_) | Self::Json(_)) {

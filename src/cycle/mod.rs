@@ -103,6 +103,7 @@ pub use meaning::{EmbeddingProgress, Meaning};
 pub use policy::{DECISION, EVALUATOR, HUMAN, Member, Policy};
 pub use quiet::{Inflow, Progress, RunBounds, RunSummary, Turned};
 
+use crate::limits;
 use crate::model::Stimulus;
 use crate::model::document::{Cognition, Condition, Rule, State};
 use crate::model::ids::{AgentName, RunId, StimulusId};
@@ -189,8 +190,9 @@ impl Cycle {
         world: World,
         flags: &[Override],
     ) -> Result<(Self, Option<CycleError>), CycleError> {
-        let is_known = upgrade::check_known(&Store::open(dir)?).is_ok();
-        Self::open_in_part(dir, world, flags, |error| !is_known || matches!(error, CycleError::Broken(_)))
+        let is_known =
+            Store::open(dir).map_err(CycleError::from).and_then(|store| upgrade::check_known(&store)).is_ok();
+        Self::open_in_part(dir, world, flags, |error| !is_known || error.is_of_the_history())
     }
 
     fn open_in_part(
@@ -206,7 +208,12 @@ impl Cycle {
         };
         let store = Store::open(dir)?;
         let policy = Policy::load(&store, &world, flags).or_else(|_| Policy::without_settings(&store, &world, flags));
-        let Ok(policy) = policy else { return Err(error) };
+        let older = || {
+            let main = store.tip(store.main()).ok()??;
+            let mut line = store.first_parents(main, None).take(limits::HISTORY_WALK).filter_map(Result::ok);
+            line.find_map(|commit| Policy::load_at(&store, &world, flags, commit.id).ok())
+        };
+        let Some(policy) = policy.ok().or_else(older) else { return Err(error) };
         Ok((Self::over(dir, store, policy, world)?, Some(error)))
     }
 

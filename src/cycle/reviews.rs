@@ -40,7 +40,8 @@ impl Cycle {
             let name = path.rsplit('/').next()?.strip_suffix(".json")?;
             Some((RunId::parse(name).ok()?, path))
         };
-        Ok(self.store.files(self.store.tree_of(tip)?, "")?.into_iter().filter_map(|(path, _)| named(path)).collect())
+        let files = self.store.tree_of(tip).and_then(|tree| self.store.files(tree, ""));
+        Ok(self.read_or_told(files)?.into_iter().filter_map(|(path, _)| named(path)).collect())
     }
 
     /// The decision that lies there, if it can be read.
@@ -111,13 +112,14 @@ impl Cycle {
     /// The settings of a version of main. Where they cannot be read, an audit takes those of the newest version before it: the commit since which they
     /// cannot is a finding, and hides no other.
     pub(super) fn settings_at(&self, main: CommitId) -> Result<Settings, CycleError> {
-        let read = self.settings_in(self.store.tree_of(main)?);
-        if !self.is_auditing.get() || !matches!(read, Err(CycleError::Settings(_))) {
+        let read = self.store.tree_of(main).map_err(CycleError::from).and_then(|tree| self.settings_in(tree));
+        if !self.is_auditing.get() || !read.as_ref().is_err_and(CycleError::is_of_the_history) {
             return read;
         }
         for commit in self.store.first_parents(main, None).skip(1).take(limits::HISTORY_WALK) {
-            match self.settings_in(commit?.tree) {
-                Err(CycleError::Settings(_)) => {}
+            let Ok(commit) = commit else { continue };
+            match self.settings_in(commit.tree) {
+                Err(error) if error.is_of_the_history() => {}
                 read => return read,
             }
         }
@@ -262,16 +264,21 @@ impl Cycle {
         )))
     }
 
+    /// What was read; in an audit nothing, where that cannot be read: the audit says so of the commit that brought it, and goes on.
+    pub(super) fn read_or_told<T: Default, E: Into<CycleError>>(&self, read: Result<T, E>) -> Result<T, CycleError> {
+        match read.map_err(E::into) {
+            Err(error) if self.is_auditing.get() && error.is_of_the_history() => Ok(T::default()),
+            read => read,
+        }
+    }
+
     fn reviews_below(&self, tip: CommitId, folder: &str) -> Result<Vec<ReviewRecord>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let mut reviews = Vec::new();
-        for (path, file) in self.store.files(tree, folder)? {
-            match ReviewRecord::decode(&self.store.read_file(file, &path)?, &path) {
-                Ok(review) => reviews.push(review),
-                // The audit says so of the commit that brought it, and goes on.
-                Err(_) if self.is_auditing.get() => {}
-                Err(error) => return Err(error.into()),
-            }
+        for (path, file) in self.read_or_told(self.store.files(tree, folder))? {
+            let read = self.store.read_file(file, &path).map_err(CycleError::from);
+            let review = read.and_then(|bytes| Ok(Some(ReviewRecord::decode(&bytes, &path)?)));
+            reviews.extend(self.read_or_told(review)?);
         }
         reviews.sort_by(|a, b| a.review.cmp(&b.review));
         Ok(reviews)

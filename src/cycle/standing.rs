@@ -53,6 +53,8 @@ impl Cycle {
         run: &RunId,
     ) -> Result<Option<ReviewRecord>, CycleError> {
         let mut reviews = self.reviews_of(run)?;
+        // Who accepts a finding decides on no run.
+        reviews.retain(|review| !review.is_of_audit());
         for at in (0..reviews.len()).rev() {
             if self.holds_for_its_run(&reviews[at])? && self.stands(network, &reviews[at])? {
                 return Ok(Some(reviews.swap_remove(at)));

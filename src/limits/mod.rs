@@ -193,6 +193,8 @@ pub const AUDIT_WALK: usize = 1_000_000;
 pub const AUDIT_STEP: usize = 512;
 /// Findings that an audit keeps: whoever has more mends a rule, not commits.
 pub const AUDIT_FINDINGS: usize = 10_000;
+/// Findings that one acceptance settles: another decision settles more.
+pub const AUDIT_ACCEPTS: usize = 1_000;
 /// Most commits walked to find what the newest run in a history is.
 pub const HISTORY_WALK: usize = 100_000;
 /// Commits of wake among which `status` looks for the newest run of each agent.

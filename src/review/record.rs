@@ -173,6 +173,9 @@ pub struct ReviewRecord {
     /// Digests of statements that it does not let in and whose words it does not keep, because they speak of a secret or the reviewer said so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<String>,
+    /// Of an acceptance of the audit, the ids of the findings that it settles. What is found later it does not know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<String>,
     /// Of a rejection that was taken back, the run that says the same: what was said of it later tells that, not this file.
     #[serde(skip)]
     #[schemars(skip)]
@@ -187,6 +190,30 @@ fn is_zero(number: &usize) -> bool {
 pub const OF_AUDIT: &str = "audit";
 
 impl ReviewRecord {
+    /// A decision of a person and no more than that.
+    pub fn bare(review: RunId, (run, commit): (RunId, String), verdict: Verdict, reviewer: String, at: Stamp) -> Self {
+        Self {
+            review,
+            run,
+            commit,
+            verdict,
+            reviewer,
+            via: String::new(),
+            council: None,
+            at,
+            why: String::new(),
+            kept: Vec::new(),
+            edited: 0,
+            of: 0,
+            resolved: Vec::new(),
+            lands: None,
+            declined: Said::default(),
+            forgotten: Vec::new(),
+            accepts: Vec::new(),
+            again: None,
+        }
+    }
+
     /// The path in the tree of the reviews.
     pub fn path(&self) -> String {
         Self::path_of(&self.run, &self.review)
@@ -241,6 +268,9 @@ impl ReviewRecord {
     pub fn way_back(&self) -> String {
         match (&self.again, &self.lands) {
             (Some(again), _) => format!("`git brain revert {again}` takes back what says the same"),
+            (None, _) if self.is_of_audit() => {
+                "an acceptance stands, and what was accepted by mistake can be taken back itself".to_owned()
+            }
             (None, Some(landed)) => format!("`git brain revert {landed}` takes back what landed in its place"),
             (None, None) if self.verdict == Verdict::Reject => {
                 format!("`git brain review {} --again` lets it in after all", self.run)
@@ -323,6 +353,13 @@ impl ReviewRecord {
         if !review.forgotten.iter().all(|one| is_digest(one)) {
             return wrong("forgotten", "is no list of digests".to_owned());
         }
+        let is_finding = |id: &String| id.len() == 12 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if review.accepts.len() > limits::AUDIT_ACCEPTS || !review.accepts.iter().all(is_finding) {
+            return wrong("accepts", format!("is no list of at most {} ids of findings", limits::AUDIT_ACCEPTS));
+        }
+        if !review.accepts.is_empty() && !review.is_of_audit() {
+            return wrong("accepts", "is of acceptances of the audit alone".to_owned());
+        }
         if review.encode() != bytes {
             return wrong("", "is not canonical".to_owned());
         }
@@ -382,6 +419,7 @@ mod tests {
             edited: 0,
             of: 2,
             resolved: Vec::new(),
+            accepts: Vec::new(),
             lands: None,
             declined: Said::default(),
             forgotten: Vec::new(),

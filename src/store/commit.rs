@@ -208,6 +208,20 @@ impl Store {
         })
     }
 
+    /// Whether there is no commit of that id: nothing, or an object of another kind.
+    pub fn has_no_commit(&self, id: CommitId) -> bool {
+        self.object(id.0, ObjectType::Commit, "commit").is_err_and(|error| !error.is_of_the_system())
+    }
+
+    /// The parents that the header of a commit names, whatever else it says.
+    pub(super) fn parents_named(&self, id: CommitId) -> Result<Vec<CommitId>, StoreError> {
+        let bytes = self.object(id.0, ObjectType::Commit, "commit")?;
+        let text = String::from_utf8_lossy(&bytes);
+        let header = text.split_once("\n\n").map_or(&*text, |(header, _)| header);
+        let named = header.lines().filter_map(|line| Oid::from_str(line.strip_prefix("parent ")?).ok());
+        Ok(named.map(CommitId).collect())
+    }
+
     /// The root folder of a commit.
     pub fn tree_of(&self, id: CommitId) -> Result<TreeId, StoreError> {
         self.commit(id).map(|commit| commit.tree)

@@ -45,12 +45,36 @@ impl Store {
             return Ok(false);
         }
         for commit in front {
-            let below = || self.with_objects(|r| r.graph_descendant_of(commit.0, old.0));
-            if commit == old || below().map_err(|e| StoreError::git(format!("history of {commit}"), e))? {
+            let below = || match self.with_objects(|r| r.graph_descendant_of(commit.0, old.0)) {
+                Ok(is_below) => Ok(is_below),
+                Err(e) if is_of_a_header(&e) => Ok(self.by_parents([commit], &HashSet::new())?.contains(&old)),
+                Err(e) => Err(StoreError::git(format!("history of {commit}"), e)),
+            };
+            if commit == old || below()? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The commits at and behind some, without others and what is behind those, parents first, by the lines of their headers that name parents: git goes
+    /// on behind a commit of which it reads nothing else.
+    fn by_parents(
+        &self,
+        tips: impl IntoIterator<Item = CommitId>,
+        without: &HashSet<CommitId>,
+    ) -> Result<Vec<CommitId>, StoreError> {
+        let (mut found, mut seen) = (Vec::new(), without.clone());
+        let mut open: Vec<(CommitId, bool)> = tips.into_iter().map(|id| (id, false)).collect();
+        while let Some((id, is_done)) = open.pop() {
+            if is_done {
+                found.push(id);
+            } else if seen.insert(id) {
+                open.push((id, true));
+                open.extend(self.parents_named(id)?.into_iter().map(|parent| (parent, false)));
+            }
+        }
+        Ok(found)
     }
 
     /// The newest run of a history that started no later than that millisecond, by run id. A `Newest-Run` trailer settles all that is behind
@@ -89,7 +113,11 @@ impl Store {
         std::iter::from_fn(move || {
             let id = next.take().filter(|id| Some(*id) != stop)?;
             let commit = self.commit(id);
-            next = commit.as_ref().ok().and_then(|c| c.parents.first().copied());
+            // Whoever can do without a commit that cannot be read goes on behind it.
+            next = match &commit {
+                Ok(commit) => commit.parents.first().copied(),
+                Err(_) => self.parents_named(id).ok().and_then(|parents| parents.first().copied()),
+            };
             Some(commit)
         })
     }
@@ -115,7 +143,14 @@ impl Store {
             hidden_front.iter().try_for_each(|id| walk.hide(id.0))?;
             walk.take(most.saturating_add(1)).collect::<Result<Vec<_>, _>>()
         });
-        let walked = walked.map_err(|e| StoreError::git(format!("history of {tip}"), e))?;
+        let walked = match walked {
+            Ok(walked) => walked,
+            Err(e) if is_of_a_header(&e) => {
+                let behind: HashSet<CommitId> = self.by_parents(hidden_front, &HashSet::new())?.into_iter().collect();
+                self.by_parents(front, &behind)?.into_iter().map(|id| id.0).collect()
+            }
+            Err(e) => return Err(StoreError::git(format!("history of {tip}"), e)),
+        };
         if walked.len() > most {
             return Err(StoreError::TooLong { commits: most, from: tip.to_string() });
         }
@@ -155,6 +190,12 @@ impl Store {
             Err(e) => Err(StoreError::git(format!("merge bases of {a} and {b}"), e)),
         }
     }
+}
+
+/// Whether libgit2 could not read the header of a commit on the way.
+fn is_of_a_header(error: &git2::Error) -> bool {
+    matches!(error.class(), git2::ErrorClass::Odb | git2::ErrorClass::Object | git2::ErrorClass::Invalid)
+        && error.code() == git2::ErrorCode::GenericError
 }
 
 #[cfg(test)]

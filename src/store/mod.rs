@@ -127,6 +127,8 @@ pub struct Store {
     secrets: Arc<Secrets>,
     /// Decisions that a push brings which is judged.
     incoming_reviews: Cell<Option<CommitId>>,
+    /// Whether the ref of decisions names what holds none, and is passed over.
+    lacks_reviews: Cell<bool>,
     /// Refs that a rehearsal has moved.
     rehearsed: RefCell<Option<rehearsal::Refs>>,
 }
@@ -168,6 +170,7 @@ impl Store {
             notes: RefCell::default(),
             secrets: Arc::default(),
             incoming_reviews: Cell::new(None),
+            lacks_reviews: Cell::new(false),
             rehearsed: RefCell::default(),
         }
     }

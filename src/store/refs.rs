@@ -121,9 +121,16 @@ impl Store {
         }
     }
 
-    /// The commit that a revision names (`HEAD~2`, a branch, a tag, an id), as git reads it.
+    /// The commit that a revision names (`HEAD~2`, a branch, a tag, an id), as git reads it; `wake` and `main` are those of the brain, whatever they are
+    /// called here.
     pub fn resolve(&self, revision: &str) -> Result<Option<CommitId>, StoreError> {
-        match self.with(|r| Ok(r.revparse_single(revision)?.peel_to_commit()?.id())) {
+        let (name, rest) = revision.split_at(revision.find(['~', '^', '@']).unwrap_or(revision.len()));
+        let meant = match name {
+            "wake" => format!("refs/heads/{}{rest}", self.wake()),
+            "main" => format!("refs/heads/{}{rest}", self.main()),
+            _ => revision.to_owned(),
+        };
+        match self.with(|r| Ok(r.revparse_single(&meant)?.peel_to_commit()?.id())) {
             Ok(id) => Ok(Some(CommitId(id))),
             Err(e)
                 if matches!(

@@ -14,8 +14,14 @@ impl Store {
     pub fn reviews(&self) -> Result<Option<CommitId>, StoreError> {
         match self.incoming_reviews.get() {
             Some(incoming) => Ok(Some(incoming)),
+            None if self.lacks_reviews.get() => Ok(None),
             None => self.ref_target(REVIEWS),
         }
+    }
+
+    /// Reads no decisions any more, because their ref names what holds none.
+    pub fn go_on_without_reviews(&self) {
+        self.lacks_reviews.set(true);
     }
 
     /// Whether a decision was here before a push that is judged.

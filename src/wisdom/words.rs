@@ -37,11 +37,48 @@ pub fn action_stems(text: &str) -> BTreeSet<String> {
 
 /// Words that make no other action of one, in English, French and Japanese.
 const FILLERS: &str = "\
-    a an the this that these those each every our my your its their just now then please always again all do does did you we they it one should must \
+    a an the this that these those each every our my your its their just now then please always again all some any do does did you we they it should must could would kindly \
     shall have has need to let us make sure remember quickly carefully immediately promptly simply really properly definitely certainly thoroughly \
     le la les un une des du de l d qu que ce cet cette ces notre nos votre vos ton ta tes son sa ses toujours simplement rapidement vite bien \
-    soigneusement tout toute tous toutes il tu vous faut vaut mieux on doit dois devez devons \
-    の を は が に で と も この その すぐ ただ 必ず すべて 全て こと もの て って た ます まし です だ する し よう ください くだ さい べき いる おく ある ない なし ませ ません ん";
+    soigneusement tout toute tous toutes il tu vous faut faudrait vaut mieux doit dois devez devons veuillez plaît s \
+    の を は が に で と も へ この その すぐ ただ 必ず ただちに 直ちに すべて 全て こと もの て って た ます まし です だ する し よう ください くだ さい くれ べき いる おく ある ない なし ませ ません ん";
+
+/// Words that say nothing before those that oblige: `one should`, `on doit`.
+const OBLIGED: [(&str, &[&str]); 2] =
+    [("one", &["should", "must", "shall", "has", "needs"]), ("on", &["doit", "devrait", "peut"])];
+
+/// Ends of a Japanese verb in hiragana, each with the ends that its plain form may have.
+const INFLECTED: [(&str, &str); 29] = [
+    ("って", "うつる"),
+    ("っ", "うつる"),
+    ("んで", "むぶぬ"),
+    ("ん", "むぶぬ"),
+    ("いて", "く"),
+    ("いで", "ぐ"),
+    ("して", "す"),
+    ("て", "る"),
+    ("ろう", "る"),
+    ("よう", "る"),
+    ("こう", "く"),
+    ("もう", "む"),
+    ("ぼう", "ぶ"),
+    ("とう", "つ"),
+    ("ごう", "ぐ"),
+    ("そう", "す"),
+    ("のう", "ぬ"),
+    ("おう", "う"),
+    ("り", "る"),
+    ("き", "く"),
+    ("み", "む"),
+    ("び", "ぶ"),
+    ("ち", "つ"),
+    ("ぎ", "ぐ"),
+    ("に", "ぬ"),
+    ("し", "す"),
+    ("い", "うくぐ"),
+    ("ろ", "る"),
+    ("", "る"),
+];
 
 /// Ends of a Japanese request or rule, the longest first.
 const ASKING: [&str; 12] =
@@ -57,6 +94,8 @@ const URGING: [&str; 4] = ["必ず", "先ず", "絶えず", "思わず"];
 pub struct PlainAction {
     words: Vec<String>,
     letters: String,
+    /// The letters with a Japanese verb at their end in each plain form that it may be of; of another language the letters alone.
+    plain: BTreeSet<String>,
     language: Option<Language>,
 }
 
@@ -69,13 +108,19 @@ impl PlainAction {
         let is_filler = |word: &str| FILLERS.split_whitespace().any(|filler| filler == word);
         let is_old_denial = |key: &String| key.ends_with('ず');
         let is_denied = DENIED.iter().any(|word| text.contains(word)) || keys.iter().any(is_old_denial);
-        let said = keys.iter().filter(|key| !is_filler(key));
-        let mut words: Vec<String> = said.map(|key| written_root(key)).collect();
+        let obliges = |at: usize| {
+            let next = keys.get(at + 1).map_or("", String::as_str);
+            OBLIGED.iter().any(|(word, after)| keys[at] == *word && after.contains(&next))
+        };
+        let said = keys.iter().enumerate().filter(|(at, key)| !is_filler(key) && !obliges(*at));
+        let mut words: Vec<String> = said.map(|(_, key)| written_root(key)).collect();
         if words.is_empty() {
             words = keys;
         }
-        words.extend(is_denied.then(|| DENIED[0].to_owned()));
-        Self { letters: words.concat(), words, language }
+        let denial = if is_denied { DENIED[0] } else { "" };
+        let plain = plain_forms(&words.concat()).into_iter().map(|letters| letters + denial).collect();
+        words.extend(is_denied.then(|| denial.to_owned()));
+        Self { letters: words.concat(), words, plain, language }
     }
 
     /// Whether two actions have the same words in the same order, or the same letters in whatever words. An action of a few words may not tell its
@@ -89,8 +134,21 @@ impl PlainAction {
             let stems = |action: &Self| action.words.iter().map(|word| stem(word, language)).collect::<Vec<_>>();
             stems(self) == stems(other)
         };
-        self.letters == other.letters || languages.into_iter().any(is_same_in)
+        self.letters == other.letters || !self.plain.is_disjoint(&other.plain) || languages.into_iter().any(is_same_in)
     }
+}
+
+/// The letters of an action, with each plain form that a Japanese verb in hiragana at their end may be of.
+fn plain_forms(letters: &str) -> BTreeSet<String> {
+    let mut forms = BTreeSet::from([letters.to_owned()]);
+    if letters.ends_with(is_kana) {
+        for (end, plain) in INFLECTED {
+            if let Some(root) = letters.strip_suffix(end) {
+                forms.extend(plain.chars().map(|kana| format!("{root}{kana}")));
+            }
+        }
+    }
+    forms
 }
 
 /// The stem of a word; of a French verb of the first person plural, which the stemmer leaves, that of its infinitive.
@@ -121,6 +179,9 @@ fn as_words(text: &str) -> String {
         match c {
             _ if is_dash && next.is_numeric() && !last.is_alphanumeric() => plain += " minus ",
             '%' | '％' => plain += " percent ",
+            '/' | '.' if last.is_numeric() && next.is_numeric() => plain += " over ",
+            '+' if last.is_alphanumeric() || last == '+' => plain += " plus ",
+            '#' if last.is_alphabetic() => plain += " sharp ",
             _ if last.is_lowercase() && c.is_uppercase() => plain.extend([' ', c]),
             _ => plain.push(c),
         }
@@ -231,6 +292,17 @@ mod tests {
             ("干し草を覆う", "必ず干し草を覆ってください"),
             ("ねじを締める", "まずねじを締めなさい"),
             ("ねじを締める", "ねじを締めましょう"),
+            ("苗に水をやる", "苗に水をやります"),
+            ("苗に水をやる", "苗へ水をやってください"),
+            ("苗に水をやる", "苗に水をやりましょう"),
+            ("苗に水をやる", "苗に水をやること"),
+            ("苗に水をやる", "ただちに苗に水をやろう"),
+            ("ふたをあける", "ふたをあけて"),
+            ("種をまく", "種をまいてください"),
+            ("clean the filter", "could you clean this filter"),
+            ("clean the filter", "one should clean any filter"),
+            ("graisser le gond", "veuillez graisser le gond s'il vous plaît"),
+            ("graisser le gond", "on doit graisser le gond"),
         ] {
             assert!(is_same(one, other), "{one} / {other}");
         }
@@ -250,6 +322,14 @@ mod tests {
             ("干し草を覆う", "干し草を覆いません"),
             ("干し草を覆う", "干し草を運ぶ"),
             ("手紙を読む", "手紙を読まずに"),
+            ("本をかう", "本をかす"),
+            ("苗に水をやる", "苗に水をやらない"),
+            ("cut by 1/2", "cut by 12"),
+            ("cut by 1.2", "cut by 12"),
+            ("drop all tables", "drop one table"),
+            ("switch the pump on", "switch the pump"),
+            ("use plan C", "use plan C++"),
+            ("use plan C", "use plan C#"),
         ] {
             assert!(!is_same(one, other), "{one} / {other}");
         }

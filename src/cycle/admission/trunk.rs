@@ -94,8 +94,9 @@ impl Judge<'_> {
         }
         self.names_what_it_brings(commit, left, right)?;
         // What a merge gives of good parents is good; outside the network it has what main has, which was judged there.
-        let new = store.diff_beside(store.tree_of(left)?, commit.tree, layout::NETWORK)?;
+        let mut new = store.diff_beside(store.tree_of(left)?, commit.tree, layout::NETWORK)?;
         let changed: HashSet<&str> = new.iter().map(|change| change.path.as_str()).collect();
+        let mut of_none = HashSet::new();
         for change in store.diff_beside(right_tree, commit.tree, layout::NETWORK)? {
             if of_sleep {
                 let message = "is not as main has it, and a sleep brings it to wake as it is there";
@@ -103,7 +104,10 @@ impl Judge<'_> {
             } else if changed.contains(change.path.as_str()) && !self.is_of_main(&change)? {
                 self.fault(commit, &change.path, 1, "is as neither side of the merge has it");
             }
+            of_none.insert(change.path);
         }
+        // What the other side has is wrong in the commit that brought it there.
+        new.retain(|change| of_none.contains(&change.path));
         self.files(commit, &new)
     }
 

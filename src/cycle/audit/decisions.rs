@@ -30,11 +30,14 @@ impl Auditor<'_> {
             let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
             let mut decided: BTreeSet<RunId> =
                 self.audited.disputed.iter().filter_map(|run| RunId::parse(run).ok()).collect();
-            let new = store.commits_within(tip, &known, limits::AUDIT_WALK)?;
+            let new = store.commits_within(tip, &known, limits::AUDIT_WALK);
+            let new = self.goes_on(tip, new.map_err(CycleError::from))?.unwrap_or_default();
             self.audited.decisions += new.len();
             let old: Vec<CommitId> = self.audited.doubtful(store).into_iter().filter(|id| !new.contains(id)).collect();
             for id in old.into_iter().chain(new) {
-                for (path, why) in self.cycle.faults_of_decision(id, since.as_ref())? {
+                let faults = self.cycle.faults_of_decision(id, since.as_ref());
+                let Some(faults) = self.goes_on_with_decisions(id, faults)? else { continue };
+                for (path, why) in faults {
                     let rule = match path.as_str() {
                         _ if why == WRITTEN_ONCE => Rule::WrittenOnce,
                         path if CouncilRecord::is_at(path) => Rule::CouncilVerdict,
@@ -47,16 +50,31 @@ impl Auditor<'_> {
                 }
                 let commit = self.cycle.store.commit(id)?;
                 if commit.parents.len() < 2 {
-                    self.decision(&commit, &mut decided)?;
+                    let found = self.decision(&commit, &mut decided);
+                    self.goes_on_with_decisions(id, found)?;
                 }
             }
-            self.contradictions(&decided)?;
-            self.bypasses()?;
+            let found = self.contradictions(&decided).and_then(|()| self.bypasses());
+            self.goes_on(tip, found)?;
         }
         if with_story {
-            self.story_gap()?;
+            let found = self.story_gap();
+            self.goes_on(self.cycle.store.need_tip(self.cycle.store.wake())?, found)?;
         }
         Ok(())
+    }
+
+    /// Goes on where a commit of decisions cannot be read, and judges it again at the next audit.
+    fn goes_on_with_decisions<T>(
+        &mut self,
+        id: CommitId,
+        found: Result<T, CycleError>,
+    ) -> Result<Option<T>, CycleError> {
+        let found = self.goes_on(id, found)?;
+        if found.is_none() {
+            self.audited.doubt(id);
+        }
+        Ok(found)
     }
 
     fn decision(&mut self, commit: &Commit, decided: &mut BTreeSet<RunId>) -> Result<(), CycleError> {

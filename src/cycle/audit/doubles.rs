@@ -28,14 +28,18 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Several commits of one run, and several records. The oldest by its date stands.
+    /// Several commits of one run, and several records. The one that landed first stands; of those that did not land the oldest by its date.
     pub(super) fn doubles(&mut self, tips: &Tips) -> Result<(), CycleError> {
         let paths = self.other_records(tips)?;
         if self.audited.twice.is_empty() && paths.is_empty() {
             return Ok(());
         }
-        let mut commits: BTreeMap<RunId, BTreeSet<(i64, CommitId)>> = BTreeMap::new();
-        let mut records: BTreeMap<&str, BTreeSet<(i64, CommitId, BlobId)>> = BTreeMap::new();
+        let mut commits: BTreeMap<RunId, BTreeSet<(usize, i64, CommitId)>> = BTreeMap::new();
+        let mut records: BTreeMap<&str, BTreeSet<(usize, i64, CommitId, BlobId)>> = BTreeMap::new();
+        let store = &self.cycle.store;
+        let line = store.first_parents(store.need_tip(store.wake())?, None).take(limits::AUDIT_WALK);
+        let mut line: Vec<CommitId> = line.filter_map(Result::ok).map(|commit| commit.id).collect();
+        line.reverse();
         let mut all = Vec::new();
         self.each_commit(tips, |commit| all.push(commit))?;
         for commit in all {
@@ -48,35 +52,50 @@ impl Auditor<'_> {
                     .is_some_and(|record| !record.is_left_over())
                 && self.brings(&commit, &layout::run(&run))?.is_some()
             {
-                commits.entry(run).or_default().insert((commit.committed, commit.id));
+                let landed = self.landed_at(&line, commit.id)?;
+                commits.entry(run).or_default().insert((landed, commit.committed, commit.id));
             }
             for path in &paths {
                 if let Some(blob) = self.brings(&commit, path)? {
-                    records.entry(path).or_default().insert((commit.committed, commit.id, blob));
+                    let landed = self.landed_at(&line, commit.id)?;
+                    records.entry(path).or_default().insert((landed, commit.committed, commit.id, blob));
                 }
             }
         }
         let mut found = Vec::new();
         for (run, commits) in commits {
-            let first = commits.first().map(|(_, first)| *first);
-            for (_, other) in commits.iter().skip(1) {
+            let first = commits.first().map(|(.., first)| *first);
+            for (.., other) in commits.iter().skip(1) {
                 let message = format!("is a second commit of {run}, which {} is", first.unwrap_or(*other));
                 found.push(Finding::new(Rule::SingleWriter, *other, message).of_run(&run));
             }
         }
         for (path, records) in records {
-            let Some((_, first, stands)) = records.first().copied() else { continue };
+            let Some((_, _, first, stands)) = records.first().copied() else { continue };
             let run = match Place::of(path) {
                 Place::Run(run) => run.to_string(),
                 _ => String::new(),
             };
-            for (_, other, _) in records.iter().filter(|(_, _, blob)| *blob != stands) {
+            for (_, _, other, _) in records.iter().filter(|(.., blob)| *blob != stands) {
                 let message = format!("is a second record of its run: {first} brought another one");
                 found.push(Finding::new(Rule::SingleWriter, *other, message).at(path, 1).of_run(&run));
             }
         }
         found.into_iter().for_each(|finding| self.audited.add(finding));
         Ok(())
+    }
+
+    /// The place of the first commit of wake's own line that has a commit behind it; after all of them, if none has.
+    fn landed_at(&self, line: &[CommitId], commit: CommitId) -> Result<usize, CycleError> {
+        let (mut low, mut high) = (0, line.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.cycle.store.is_ancestor(commit, line[middle])? {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        Ok(low)
     }
 
     /// Shows each commit behind those tips once.

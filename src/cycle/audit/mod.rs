@@ -25,8 +25,9 @@ use crate::audit::{Finding, Level, Rule, VERSION};
 use crate::limits;
 use crate::model::ids::{RunId, hash_fields};
 use crate::model::layout::{self, Place};
-use crate::store::{Branch, Commit, CommitId, Tips};
+use crate::store::{Branch, Commit, CommitId, StoreError, Tips};
 
+pub use settled::Accepted;
 pub use state::Audited;
 
 /// The part of history to audit.
@@ -65,7 +66,7 @@ impl Cycle {
     }
 
     fn audit_new(&self, from_start: bool, progress: &mut dyn FnMut(usize, usize)) -> Result<Audited, CycleError> {
-        let tips = self.audited_tips()?;
+        let (tips, broken) = self.audited_tips()?;
         let grounds = self.audit_grounds()?;
         let mut audited = Audited::load(&self.store).unwrap_or_default();
         let goes_on = self.note_rewritten(&mut audited, &tips)? && !self.has_lost_decisions(&audited)?;
@@ -73,7 +74,7 @@ impl Cycle {
             audited = audited.anew(grounds);
         }
         (audited.fresh, audited.left_off) = (0, 0);
-        audited.findings = audited.rewritten.union(&audited.drifts).cloned().collect();
+        audited.findings = audited.rewritten.union(&audited.drifts).chain(&broken).cloned().collect();
         let hidden = audited.known(&self.store);
         let mut auditor = Auditor::new(self, audited)?;
         let eras = auditor.historian.times();
@@ -84,8 +85,11 @@ impl Cycle {
         auditor.audited.eras = eras;
         auditor.walk(&tips, &hidden, true, progress)?;
         auditor.decisions(true)?;
-        auditor.doubles(&tips)?;
-        auditor.settle(&tips)?;
+        let wake = self.store.need_tip(self.store.wake())?;
+        let found = auditor.doubles(&tips);
+        auditor.goes_on(wake, found)?;
+        let found = auditor.settle(&tips);
+        auditor.goes_on(wake, found)?;
         let mut audited = auditor.audited;
         audited.finish(&tips, self.store.reviews()?);
         audited.keep(&self.store);
@@ -123,8 +127,15 @@ impl Cycle {
         let tips: Tips = [(branch, tip)].into_iter().collect();
         let mut auditor = Auditor::new(self, Audited::default())?;
         auditor.walk(&tips, &hidden, false, progress)?;
-        auditor.settle(&self.audited_tips()?)?;
+        auditor.settle(&self.audited_tips()?.0)?;
         Ok(Some(auditor.audited))
+    }
+
+    /// What an audit says of a commit of wake's own line and of what it brings, that nobody settled. Nothing, where it cannot be audited.
+    pub fn findings_within(&self, id: CommitId) -> Vec<Finding> {
+        let parent = self.store.commit(id).ok().and_then(|commit| commit.parents.first().copied());
+        let range = AuditRange { after: parent, until: Some(id) };
+        self.audit_range(&range, &mut |_, _| ()).ok().flatten().map(|audited| audited.open()).unwrap_or_default()
     }
 
     /// What the results of an audit follow from, beside history: another one begins anew.
@@ -189,14 +200,30 @@ impl Cycle {
         Ok(newest)
     }
 
-    /// Main, wake and the runs that wait.
-    fn audited_tips(&self) -> Result<Tips, CycleError> {
-        let mut tips = Tips::new();
+    /// Main, wake and the runs that wait; and refs that name no commit, which are left out.
+    fn audited_tips(&self) -> Result<(Tips, Vec<Finding>), CycleError> {
+        let (mut tips, mut broken) = (Tips::new(), Vec::new());
         for branch in [self.store.main(), self.store.wake()] {
             tips.insert(branch.clone(), self.store.need_tip(branch)?);
         }
-        tips.extend(self.run_branches()?);
-        Ok(tips)
+        let mut is_none = |name: &str, id: CommitId| {
+            let is_none = self.store.has_no_commit(id);
+            if is_none {
+                broken.push(Finding::new(Rule::Unreadable, id, format!("is what {name} names, and no commit")));
+            }
+            is_none
+        };
+        for (branch, tip) in self.run_branches()? {
+            if !is_none(branch.as_str(), tip) {
+                tips.insert(branch, tip);
+            }
+        }
+        if let Some(tip) = self.store.reviews()?
+            && is_none("the ref of decisions", tip)
+        {
+            self.store.go_on_without_reviews();
+        }
+        Ok((tips, broken))
     }
 
     /// Whether a decision that the last audit saw was changed or is gone: what landed by it is audited again.
@@ -207,8 +234,12 @@ impl Cycle {
         if then == now || self.store.commit(then).is_err() {
             return Ok(false);
         }
-        let changes = self.store.diff(Some(self.store.tree_of(then)?), Some(self.store.tree_of(now)?), "")?;
-        Ok(changes.iter().any(|change| change.old.is_some()))
+        let tree = |id| self.store.tree_of(id);
+        let changes = tree(then).and_then(|then| self.store.diff(Some(then), Some(tree(now)?), ""));
+        match changes.map_err(CycleError::from) {
+            Err(error) if error.is_of_the_history() => Ok(true),
+            changes => Ok(changes?.iter().any(|change| change.old.is_some())),
+        }
     }
 
     /// Notes branches that no longer go on from where the last audit saw them. Whether what was audited goes on.
@@ -256,7 +287,7 @@ impl Cycle {
 impl<'c> Auditor<'c> {
     fn new(cycle: &'c Cycle, audited: Audited) -> Result<Self, CycleError> {
         // What a commit rests on may lie outside of the part that is audited.
-        let historian = cycle.historian(&cycle.audited_tips()?)?;
+        let historian = cycle.historian(&cycle.audited_tips()?.0)?;
         Ok(Self { cycle, historian, audited, runs: BTreeMap::new(), gained: HashSet::new(), is_new: true })
     }
 
@@ -323,8 +354,10 @@ impl<'c> Auditor<'c> {
         let mut gained: Vec<CommitId> = self.gained.iter().copied().filter(|id| keeps && !fresh.contains(id)).collect();
         gained.sort();
         for id in gained {
-            let faults = self.historian.on_main(id)?;
-            self.take(id, faults)?;
+            let faults = self.historian.on_main(id);
+            if let Some(faults) = self.goes_on(id, faults)? {
+                self.take(id, faults)?;
+            }
         }
         Ok(())
     }
@@ -343,7 +376,7 @@ impl<'c> Auditor<'c> {
         let mut open: HashSet<CommitId> = self.audited.suspects(store).into_iter().collect();
         let mut wanted = Vec::new();
         for commit in store.first_parents(tip, None).take(limits::AUDIT_WALK) {
-            let commit = commit?;
+            let Ok(commit) = commit else { continue };
             let is_suspect = open.remove(&commit.id);
             if is_suspect || new.contains(&commit.id) {
                 wanted.push(commit.id);
@@ -352,8 +385,10 @@ impl<'c> Auditor<'c> {
             }
         }
         for id in wanted {
-            let faults = self.historian.landing(id)?;
-            self.take(id, faults)?;
+            let faults = self.historian.landing(id);
+            if let Some(faults) = self.goes_on(id, faults)? {
+                self.take(id, faults)?;
+            }
         }
         Ok(())
     }
@@ -371,20 +406,10 @@ impl<'c> Auditor<'c> {
                 return Ok(());
             }
         };
-        let mut faults = self.historian.commit(id, tip)?;
-        let main = store.need_tip(store.main())?;
-        if self.gained.contains(&id) || !self.is_new && store.is_ancestor(id, main)? {
-            faults.extend(self.historian.on_main(id)?);
-        }
-        self.take(id, faults)?;
-        let found = match self.own_checks(&commit) {
-            Ok(found) => found,
-            // The judge has said that already, or this machine fails.
-            Err(error) if is_of_the_history(&error) => {
-                vec![Finding::new(Rule::Unreadable, id, error.to_string())]
-            }
-            Err(error) => return Err(error),
-        };
+        let judged = self.judged(id, tip);
+        self.goes_on(id, judged)?;
+        let found = self.own_checks(&commit);
+        let found = self.goes_on(id, found)?.unwrap_or_default();
         let run = commit.trailer("Run").map(str::to_owned).unwrap_or_default();
         for finding in found {
             self.audited.suspect(id);
@@ -394,6 +419,30 @@ impl<'c> Auditor<'c> {
             self.audited.passed(id, &commit.parents, commit.committed);
         }
         Ok(())
+    }
+
+    fn judged(&mut self, id: CommitId, tip: CommitId) -> Result<(), CycleError> {
+        let store = &self.cycle.store;
+        let mut faults = self.historian.commit(id, tip)?;
+        let main = store.need_tip(store.main())?;
+        if self.gained.contains(&id) || !self.is_new && store.is_ancestor(id, main)? {
+            faults.extend(self.historian.on_main(id)?);
+        }
+        self.take(id, faults)
+    }
+
+    /// Goes on where what a commit has cannot be read, and says so of it. What cannot be read of another commit is told there.
+    fn goes_on<T>(&mut self, id: CommitId, found: Result<T, CycleError>) -> Result<Option<T>, CycleError> {
+        match found {
+            Err(error) if error.is_of_the_history() => {
+                if !is_of_another(&error, id) {
+                    self.audited.suspect(id);
+                    self.audited.add(Finding::new(Rule::Unreadable, id, error.to_string()));
+                }
+                Ok(None)
+            }
+            found => found.map(Some),
+        }
     }
 
     /// Takes in what the judge of the gate said.
@@ -441,13 +490,9 @@ impl<'c> Auditor<'c> {
     }
 }
 
-fn is_of_the_history(error: &CycleError) -> bool {
-    use crate::store::StoreError;
-    matches!(
-        error,
-        CycleError::Json(_)
-            | CycleError::Store(StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. })
-    )
+/// Whether what cannot be read is another commit.
+fn is_of_another(error: &CycleError, commit: CommitId) -> bool {
+    matches!(error, CycleError::Store(StoreError::BadObject { what: "commit", id, .. }) if *id != commit.to_string())
 }
 
 /// The rule that a fault of the gate breaks.

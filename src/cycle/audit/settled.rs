@@ -10,17 +10,23 @@ use crate::model::ids::RunId;
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::{CommitId, Tips, is_agents_address};
 
+/// Decisions by the ids of the findings that they accept, each with the commit that made it.
+pub type Accepted = BTreeMap<String, Vec<(ReviewRecord, CommitId)>>;
+
 impl Cycle {
-    /// The commits that people accepted by decisions of the audit, as far as their own commits made these decisions.
-    pub fn accepted(&self) -> Result<BTreeMap<String, (ReviewRecord, CommitId)>, CycleError> {
-        let mut accepted = BTreeMap::new();
+    /// The findings that people accepted, by their ids, each with its decisions and the commits that made these, as far as they are their authors'.
+    pub fn accepted(&self) -> Result<Accepted, CycleError> {
+        let mut accepted = Accepted::new();
         for (_, path) in self.review_paths()? {
-            let Some(review) = self.review_at(&path)?.filter(|review| review.is_of_audit()) else { continue };
+            let read = self.read_or_told(self.review_at(&path))?;
+            let Some(mut review) = read.filter(ReviewRecord::is_of_audit) else { continue };
             if review.verdict == Verdict::Approve
-                && self.is_added_by(&path, review.address())?
-                && let Some(by) = self.decision_added_by(&path)?
+                && self.read_or_told(self.is_added_by(&path, review.address()))?
+                && let Some(by) = self.read_or_told(self.decision_added_by(&path))?
             {
-                accepted.insert(review.commit.clone(), (review, by));
+                for finding in std::mem::take(&mut review.accepts) {
+                    accepted.entry(finding).or_default().push((review.clone(), by));
+                }
             }
         }
         Ok(accepted)
@@ -52,12 +58,14 @@ impl Auditor<'_> {
         let store = &self.cycle.store;
         let accepted = self.cycle.accepted()?;
         for finding in &findings {
-            let Some((review, by)) = accepted.get(&finding.commit) else { continue };
-            let by = store.commit(*by)?;
-            if by.agents_hand().is_none() && self.may_decide(review, &by) {
-                let settled =
-                    Settled { by: review.reviewer.clone(), at: review.at.to_string(), why: review.why.clone() };
-                self.audited.settled.insert(finding.id(), settled);
+            for (review, by) in accepted.get(&finding.id()).into_iter().flatten() {
+                let by = store.commit(*by)?;
+                if review.commit == finding.commit && by.agents_hand().is_none() && self.may_decide(review, &by) {
+                    let settled =
+                        Settled { by: review.reviewer.clone(), at: review.at.to_string(), why: review.why.clone() };
+                    self.audited.settled.insert(finding.id(), settled);
+                    break;
+                }
             }
         }
         if self.audited.open().iter().any(|finding| finding.level == Level::Quarantine) {

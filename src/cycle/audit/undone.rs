@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Auditor, is_of_the_history};
+use super::Auditor;
 use crate::audit::fields::{GivesBack, document_gives_back, document_stands, neuron_gives_back, neuron_stands};
 use crate::audit::{Finding, Rule, Settled};
 use crate::cycle::CycleError;
@@ -196,7 +196,9 @@ impl<'c> Undone<'c> {
             return Ok(GivesBack::Nothing);
         }
         let read = |file: File| self.store.content(file.blob);
-        let (before, wrote, found, now) = (read(before)?, read(wrote)?, read(found)?, read(now)?);
+        let (Ok(before), Ok(wrote), Ok(found), Ok(now)) = (read(before), read(wrote), read(found), read(now)) else {
+            return Ok(GivesBack::Nothing);
+        };
         if !is_neuron(&change.path) {
             return Ok(document_gives_back(&change.path, &before, &wrote, &found, &now));
         }
@@ -281,8 +283,10 @@ impl<'c> Undone<'c> {
         if !wrote.is_regular() || !now.is_regular() || change.old.is_some_and(|file| !file.is_regular()) {
             return Ok(false);
         }
-        let before = change.old.map(|file| self.store.content(file.blob)).transpose()?;
-        let (wrote, now) = (self.store.content(wrote.blob)?, self.store.content(now.blob)?);
+        let read = |file: File| self.store.content(file.blob);
+        let (Ok(before), Ok(wrote), Ok(now)) = (change.old.map(read).transpose(), read(wrote), read(now)) else {
+            return Ok(false);
+        };
         if !is_neuron(&change.path) {
             return Ok(before.is_some_and(|before| document_stands(&change.path, &before, &wrote, &now)));
         }
@@ -298,7 +302,7 @@ impl<'c> Undone<'c> {
 /// Nothing, where history cannot be read: that is a finding already, and gives nothing back.
 fn told_already<T>(found: Result<T, CycleError>) -> Result<Option<T>, CycleError> {
     match found {
-        Err(error) if is_of_the_history(&error) => Ok(None),
+        Err(error) if error.is_of_the_history() => Ok(None),
         found => found.map(Some),
     }
 }
