@@ -562,10 +562,10 @@ impl Brain {
             });
         }
         let by = self.cycle.store.person();
-        if !self.cycle.may_close(&by)? {
+        if let Some(others) = self.cycle.speakers_beside(&by)? {
             return Err(BrainError::Refused {
-                message: format!("{by} may not decide on council {id}: review.reviewers names others"),
-                hint: None,
+                message: format!("{by} may not decide on council {id}: {others} may"),
+                hint: Some("`[review]` of brain.toml names the reviewers, of all runs or by a rule".to_owned()),
             });
         }
         let why = visible(&self.cycle.shared.secrets.redact(why));
