@@ -1,8 +1,11 @@
 //! Minds of councils: their errors go with them under any id, copies of one count once, and outcomes reach those who decided.
 
+use std::process::Output;
+
 use serde_json::{Value, json};
 
-use crate::council_gate::{run_of, says, seated};
+use crate::council_gate::{commit, run_of, says, seated};
+use crate::machines::World;
 use crate::sandbox::{Sandbox, create};
 
 const WHYS: [&str; 3] = ["The harbour is ready.", "Everybody is there, and it costs nothing.", "Tom has time for it."];
@@ -88,6 +91,64 @@ fn outcome_of_a_run_that_a_council_let_in_is_told_of_the_council_by_its_reviewer
     let mut told = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), &["council", "--outcome", &id, "wrong"]);
     assert!(told.current_dir(world.dir("a")).envs(boss).status().unwrap().success());
     assert_eq!(outcome(), "wrong");
+}
+
+/// A command in a clone, as another person.
+fn as_person(world: &World, address: &str, args: &[&str]) -> Output {
+    let person = ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, address));
+    let mut command = world.sandbox.command(env!("CARGO_BIN_EXE_git-brain"), args);
+    command.current_dir(world.dir("a")).envs(person).output().unwrap()
+}
+
+#[test]
+fn councils_are_judged_and_closed_by_the_reviewers_of_rules_and_by_nobody_else() {
+    let yes = [says("approve", "The record states one thing."), says("approve", "Nobody else says otherwise.")];
+    let world = seated(&yes, 2);
+    let rule = "[[review.rule]]\nname = \"all\"\nagents = [\"scribe\"]\nreviewers = [\"nora@example.invalid\"]\ncouncil = \"council.json\"\n";
+    let rules = json!({"members": [{"id": "rule", "mind": {"kind": "reflex", "rule": "memories"}}]}).to_string();
+    commit(&world, "a", &[("brain.toml", rule.to_owned()), ("councils/rules.json", rules)]);
+    world.sync("a");
+    let (branch, _) = world.waiting("a", "scribe", json!([create("tea")]));
+    let run = run_of(&branch);
+    let id = world.json("a", &["council", "--branch", &run])["id"].as_str().unwrap().to_owned();
+    let asked = ["--json", "council", "--members", "councils/rules.json", "Shall we paint the hall?"];
+    let waits = world.try_brain("a", &asked).exits(1).document()["id"].as_str().unwrap().to_owned();
+    let told = |id: &str| {
+        let shown = world.json("a", &["council", "--show", id]);
+        (shown["state"].clone(), shown["outcome"].clone())
+    };
+    world.json("a", &["outcome", &run, "--value", "0"]);
+    for refused in
+        [&["council", "--outcome", &id, "wrong"][..], &["approve", &waits], &["reject", &waits, "--why", "no"]]
+    {
+        let said = world.try_brain("a", refused).exits(3);
+        assert!(said.err.contains("nora@example.invalid may"), "{said}");
+    }
+    assert_eq!((told(&id), told(&waits)), ((json!("decided"), Value::Null), (json!("pending"), Value::Null)));
+    // Nor by a main of one's own, on which nobody is named.
+    commit(&world, "a", &[("brain.toml", String::new())]);
+    world.brain("a", &["council", "--outcome", &id, "wrong"]);
+    world.brain("a", &["approve", &waits]);
+    world.git("a", &["reset", "-q", "--hard", "HEAD~1"]);
+    assert_eq!((told(&id), told(&waits)), ((json!("decided"), Value::Null), (json!("pending"), Value::Null)));
+    for (address, args) in [
+        ("nora@example.invalid", ["council", "--outcome", &id, "right"]),
+        ("nora@example.invalid", ["reject", &waits, "--why", "it rains"]),
+    ] {
+        let said = as_person(&world, address, &args);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    }
+    assert_eq!((told(&id).1, told(&waits).0), (json!("right"), json!("rejected")));
+    // Beside reviewers of all runs those of a rule are as good.
+    let both = format!("[review]\nreviewers = [\"boss@example.invalid\"]\n\n{rule}");
+    commit(&world, "a", &[("brain.toml", both)]);
+    for (address, outcome) in [("nora@example.invalid", "wrong"), ("boss@example.invalid", "right")] {
+        let said = as_person(&world, address, &["council", "--outcome", &id, outcome]);
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        assert_eq!(told(&id).1, outcome);
+    }
+    let said = world.try_brain("a", &["council", "--outcome", &id, "wrong"]).exits(3);
+    assert!(said.err.contains("boss@example.invalid, nora@example.invalid may"), "{said}");
 }
 
 #[test]

@@ -118,7 +118,43 @@ const FILLERS: [&[&str]; 3] = [
         "donc ",
     ],
 ];
-const BREAKS: [&str; 6] = [" ", ". ", "。", "\n", "\n\n", ", "];
+const BREAKS: [&str; 12] = [" ", ". ", "。", "\n", "\n\n", ", ", "— ", "🙂 ", "・", "※", "【", "§"];
+/// Beginnings at which an answer may break off, and the white space behind.
+const CUT: [&[&str]; 3] = [
+    &[
+        "I'm sorry, but",
+        "I'm sorry, but I'm afraid",
+        "I'm sorry,",
+        "I'm sorry",
+        "Sorry",
+        "Sorry.",
+        "I apologize, so",
+        "As an AI,",
+        "As an AI, I",
+        "'",
+    ],
+    &[
+        "申し訳ありませんが、",
+        "申し訳ありませんが",
+        "申し訳ありません",
+        "すみません。",
+        "AIとして、",
+        "私はAIなので",
+        "「",
+        "`",
+    ],
+    &[
+        "Je suis désolé, mais",
+        "Désolé,",
+        "Désolé",
+        "Désolé.",
+        "Je m'excuse, et",
+        "En tant qu'IA,",
+        "Je ne suis qu'une IA, donc",
+        "«",
+    ],
+];
+const BLANKS: [&str; 8] = [" ", "\n", " \n", "\n\n", "\u{3000}", "\t", "\r\n", "  \n \n"];
 
 /// Returns a text and its pieces in order.
 fn generate(lang: usize, random: &mut SplitMix64) -> (String, Vec<String>) {
@@ -141,9 +177,10 @@ fn generate(lang: usize, random: &mut SplitMix64) -> (String, Vec<String>) {
 
 /// Returns a text of rituals and loose marks, without any care for form.
 fn scramble(lang: usize, random: &mut SplitMix64) -> String {
-    const MARKS: [&str; 30] = [
-        "\"", "'", "`", "``", "```", "\n```\n", "~~~\n", "\n", "\n\n", "\r\n", " ", "    ", "\t", "> ", "- ", "1. ",
-        "「", "」", "“", "”", "«", "»", "...", "…", "。", "? ", "! ", "(", ") ", "’",
+    const MARKS: [&str; 44] = [
+        "— ", "[l](u) ", "🙂 ", "$", "# ", "@", "・", "※", "【", "《", "| ", "-", "！", "+ ", "\"", "'", "`", "``",
+        "```", "\n```\n", "~~~\n", "\n", "\n\n", "\r\n", " ", "    ", "\t", "> ", "- ", "1. ", "「", "」", "“", "”",
+        "«", "»", "...", "…", "。", "? ", "! ", "(", ") ", "’",
     ];
     let mut text = String::new();
     for _ in 0..2 + random.below(22) {
@@ -171,6 +208,11 @@ fn streamed(text: &str, lang: Lang, random: &mut SplitMix64) -> String {
         rest = &rest[cut..];
     }
     out + &voice.end()
+}
+
+/// The same text, broken off at a beginning.
+fn cut_off(text: &str, lang: usize, random: &mut SplitMix64) -> String {
+    format!("{text}{}", CUT[lang][random.below(CUT[lang].len())])
 }
 
 fn is_subsequence(part: &str, whole: &str) -> bool {
@@ -258,6 +300,15 @@ fn stream_equals_whole_text_whatever_the_cuts() {
         let whole = apply(&text, LANGS[lang]).text;
         for _ in 0..2 {
             assert_eq!(streamed(&text, LANGS[lang], &mut random), whole, "seed {seed}: {text:?}");
+        }
+        // An answer is trimmed before it is filtered, and what is heard of it behind.
+        let cut = cut_off(&text, lang, &mut random);
+        let cut = cut.trim_end();
+        let answer = apply(cut, LANGS[lang]).text;
+        assert_eq!(apply(&answer, LANGS[lang]).text, answer, "seed {seed}: twice {cut:?}");
+        for blank in BLANKS {
+            let heard = streamed(&format!("{cut}{blank}"), LANGS[lang], &mut random);
+            assert_eq!(heard.trim_end(), answer.trim_end(), "seed {seed}: {cut:?} before {blank:?}");
         }
     }
     // Units beyond the bound, and ordinary ones behind them.

@@ -102,14 +102,16 @@ fn a_council_counts_families_and_says_why_a_person_decides() {
     };
     let apart = council(&["a", "b", "c"], &["approve", "approve", "reject"]).exits(0).document();
     assert_eq!((&apart["decision"], &apart["quorum"]["tolerated_faults"]), (&json!("approve"), &json!(0)));
-    assert_eq!(apart["dissent"][0]["member"], "m2");
+    assert_eq!((&apart["dissent"][0]["member"], &apart["escalated"]), (&json!("m2"), &json!(false)));
     let copies = council(
         &["a", "a", "a", "a", "a", "b", "c"],
         &["approve", "approve", "approve", "approve", "approve", "reject", "reject"],
     )
     .exits(1)
     .document();
-    assert_eq!(copies["decision"], "abstain", "{copies:#}");
+    assert_eq!((&copies["decision"], &copies["escalated"]), (&json!("abstain"), &json!(true)), "{copies:#}");
+    let hidden = council(&["a", "a\u{200b}", "A."], &["approve", "approve", "approve"]).exits(1).document();
+    assert!(hidden["concerns"].to_string().contains("one_family"), "{hidden:#}");
     let alone = council(&["a", "a", "a"], &["approve", "approve", "approve"]).exits(1).document();
     assert!(alone["concerns"].to_string().contains("one_family"), "{alone:#}");
     sandbox.brain_with(&["council", "--votes", "-"], b"{}").exits(2);

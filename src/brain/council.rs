@@ -11,11 +11,11 @@ use crate::cycle::council::{Convened, Settled};
 use crate::limits;
 use crate::model::Settings;
 use crate::model::ids::RunId;
-use crate::model::models::{KnownMind, Model};
+use crate::model::models::KnownMind;
 use crate::model::within;
 use crate::review::page::{self, visible};
 use crate::store::CommitId;
-use crate::world::true_command;
+use crate::world::{is_own_host, true_command};
 
 pub use crate::council::ids::MemberId;
 pub use crate::council::minds::{AlikeMinds, MindPast};
@@ -76,7 +76,7 @@ pub fn check_members(document: &str) -> Result<(), BrainError> {
 /// # Errors
 /// A document that names no council by them (2).
 pub(super) fn check_members_by(document: &str, settings: &Settings) -> Result<(), BrainError> {
-    let mind_of = |model: &str| settings.models.get(model).map(Model::as_mind);
+    let mind_of = |model: &str| settings.models.get(model).map(|model| model.as_mind_on(is_own_host));
     let seated = members_in(document)?.seated_here(mind_of, true_command);
     seated.map(drop).map_err(|fault| BrainError::usage(format!("the members: {fault}")))
 }
@@ -562,10 +562,10 @@ impl Brain {
             });
         }
         let by = self.cycle.store.person();
-        if !self.cycle.may_close(&by)? {
+        if let Some(others) = self.cycle.speakers_beside(&by)? {
             return Err(BrainError::Refused {
-                message: format!("{by} may not decide on council {id}: review.reviewers names others"),
-                hint: None,
+                message: format!("{by} may not decide on council {id}: {others} may"),
+                hint: Some("`[review]` of brain.toml names the reviewers, of all runs or by a rule".to_owned()),
             });
         }
         let why = visible(&self.cycle.shared.secrets.redact(why));

@@ -19,10 +19,19 @@ const CITED: usize = 100;
 /// Characters of a question in a list.
 const QUESTION: usize = 60;
 
+/// A verdict on votes that were collected.
+#[derive(serde::Serialize)]
+struct Counted<'a> {
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+    /// Whether a person decides, whatever the decision of the votes is.
+    escalated: bool,
+}
+
 pub(super) fn council(session: &Session, args: &args::Council) -> Done {
     if let Some(file) = &args.votes {
         let verdict = count(&session.text_of(file, DOCUMENT_BYTES)?)?;
-        session.out.report(&verdict, counted);
+        session.out.report(&Counted { verdict: &verdict, escalated: verdict.escalates() }, |_| counted(&verdict));
         return Ok(if verdict.escalates() { ESCALATES } else { 0 });
     }
     if args.list {

@@ -145,6 +145,9 @@ pub enum DocumentFault {
         /// The model.
         model: String,
     },
+    /// A family with characters that nobody sees.
+    #[error("the family of member {0} has letters that are not seen, so that it looks like another one")]
+    HiddenLetters(MemberId),
     /// A member that is a program without one.
     #[error("member {0} is a program, and its argv is empty")]
     NoProgram(MemberId),
@@ -306,6 +309,11 @@ fn program(argv: &[String]) -> String {
 fn family(seat: &Seat, mind_of: &impl Fn(&str) -> Option<KnownMind>) -> Result<Family, DocumentFault> {
     let member = || seat.id.clone();
     let claimed = seat.family.clone().filter(|family| !family.as_str().is_empty());
+    let open = |family: Family| match family.hides_letters() {
+        true => Err(DocumentFault::HiddenLetters(member())),
+        false => Ok(family),
+    };
+    let claimed = claimed.map(open).transpose()?;
     match &seat.mind {
         Mind::Reflex { .. } => match claimed {
             Some(family) if family.as_str() != REFLEX => Err(DocumentFault::Reflex(member())),
@@ -315,7 +323,7 @@ fn family(seat: &Seat, mind_of: &impl Fn(&str) -> Option<KnownMind>) -> Result<F
             let Some(known) = mind_of(model) else {
                 return Err(DocumentFault::Model { member: member(), model: model.clone() });
             };
-            match (claimed, known.family.map(Family::from)) {
+            match (claimed, known.family.map(Family::from).map(open).transpose()?) {
                 (Some(claimed), Some(family)) if claimed != family => {
                     Err(DocumentFault::Claim { member: member(), claimed, model: model.clone(), family })
                 }
@@ -408,6 +416,9 @@ mod tests {
         assert!(fault(reflex).contains("its family is reflex"));
         assert!(fault(&model("\"role\": \"king\",", "opus")).contains("has the role \"king\""));
         assert!(fault(&program("a", "\"key\": \"ab\",")).contains("the key of member a"));
+        let hidden = [program("a", "\"family\": \"x\","), program("b", "\"family\": \"x\\u200b\",")].join(",");
+        assert!(fault(&hidden).starts_with("the family of member b has letters that are not seen"), "{hidden}");
+        assert!(fault(&model("\"family\": \"\\u00adanthropic\",", "opus")).contains("of member m has letters"));
         assert!(fault("").contains("no members"));
         for (name, value) in [("confidence", "7"), ("diversity", "-2"), ("penalty", "1.1")] {
             let text = format!("{{\"members\": [{copies}], \"thresholds\": {{\"{name}\": {value}}}}}");

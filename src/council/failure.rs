@@ -105,6 +105,14 @@ mod tests {
         assert!(found[0].to_string().starts_with("3 of 3 rejections give the same reasoning"));
         assert_eq!(shared_failures(&with_reasoning("ARRA", &[1, 2])).len(), 1, "also where they are few");
         assert_eq!(shared_failures(&with_reasoning("RRRR", &[0, 1, 3])).len(), 1, "also beside another reasoning");
+        let mut hidden = with_reasoning("RRR", &[0, 1, 2]);
+        hidden[1].reasoning = INJECTED.chars().flat_map(|c| [c, '\u{200b}']).collect();
+        hidden[2].reasoning = INJECTED.replace(' ', ", ").to_uppercase();
+        assert_eq!(
+            shared_failures(&hidden).len(),
+            1,
+            "also with letters that nobody sees, and a comma behind each word"
+        );
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Ids of members, families, threads and messages.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
+
+use crate::text::{is_seen, looks};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -50,7 +54,7 @@ id! {
 impl MindId {
     /// The mind of a family and a name, such as `model:opus` or `command:/opt/vote --strict`.
     pub fn of(family: &Family, name: &str) -> Self {
-        Self(format!("{}\n{name}", family.as_str()))
+        Self(format!("{}\n{name}", family.look))
     }
 }
 
@@ -69,21 +73,60 @@ id! {
     MessageId
 }
 
-/// A model family. Case and surrounding space do not make another family.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// A model family. Two that [look](looks) alike are one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-pub struct Family(String);
+pub struct Family {
+    text: String,
+    look: String,
+}
 
 impl Family {
     /// The family as text, in lower case.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+
+    /// Whether nothing of it is seen.
+    pub fn is_blank(&self) -> bool {
+        self.look.is_empty()
+    }
+
+    /// Whether it has characters that nobody sees.
+    pub fn hides_letters(&self) -> bool {
+        !self.text.chars().all(is_seen)
     }
 }
 
 impl From<&str> for Family {
     fn from(text: &str) -> Self {
-        Self(text.trim().to_lowercase())
+        Self { text: text.trim().to_lowercase(), look: looks(text) }
+    }
+}
+
+impl PartialEq for Family {
+    fn eq(&self, other: &Self) -> bool {
+        self.look == other.look
+    }
+}
+
+impl Eq for Family {}
+
+impl PartialOrd for Family {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Family {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.look.cmp(&other.look)
+    }
+}
+
+impl Hash for Family {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.look.hash(state);
     }
 }
 
@@ -95,13 +138,13 @@ impl From<String> for Family {
 
 impl From<Family> for String {
     fn from(family: Family) -> Self {
-        family.0
+        family.text
     }
 }
 
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -115,9 +158,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn family_ignores_case_and_space() {
+    fn families_that_look_alike_are_one() {
         let read: Family = serde_json::from_str("\" Claude\\n\"").unwrap();
         assert_eq!(read, Family::from("claude"));
         assert_eq!(serde_json::to_string(&read).unwrap(), "\"claude\"");
+        let sets =
+            [["x", "x\u{200b}", "x\u{feff}"], ["é", "e\u{301}", "É"], ["x", "ｘ", "x."], ["a b", "a  b", "a\u{a0}b"]];
+        for [one, second, third] in sets.map(|set| set.map(Family::from)) {
+            assert!(one == second && second == third, "{one:?} {second:?} {third:?}");
+            assert_eq!(MindId::of(&one, "model:m"), MindId::of(&third, "model:m"), "and have one past");
+        }
+        assert_ne!(Family::from("gpt-4"), Family::from("gpt-5"));
+        assert!(Family::from("anthropic\u{200b}").hides_letters() && !Family::from("ｘ é").hides_letters());
+        let kept = serde_json::to_string(&Family::from("A.\u{200b}")).unwrap();
+        assert_eq!(kept, serde_json::to_string("a.\u{200b}").unwrap(), "records keep what was signed");
     }
 }

@@ -1,10 +1,11 @@
-//! Likeness of texts by character trigrams: needs no model and no language.
+//! Likeness of texts by the character trigrams of their words: needs no model and no language.
 //!
 //! A weakness: the same argument in other words, or in another language, is not seen as alike.
 
 use super::ids::rounded;
+use crate::text::looks;
 
-/// Trigrams of a text with their counts. Case and runs of space are ignored.
+/// Trigrams of the words of a text, as it [looks], with their counts. The order of words does not count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigrams {
     /// In the order of trigrams, so that two texts are compared in one pass.
@@ -13,11 +14,21 @@ pub struct Trigrams {
 }
 
 impl Trigrams {
-    /// Counts the trigrams of a text, with a space before and behind it, so that a text of one character has one.
+    /// Counts the trigrams of each word, with a space before and behind it, so that a word of one character has one.
     pub fn of(text: &str) -> Self {
+        Self::count(&looks(text), |gram| gram[1] != ' ')
+    }
+
+    /// Counts the trigrams of a text as it is written, those between words and of marks too, as versions before counted.
+    pub fn as_written(text: &str) -> Self {
+        Self::count(&text.to_lowercase(), |_| true)
+    }
+
+    fn count(text: &str, counts: impl Fn(&[char]) -> bool) -> Self {
         let words: Vec<&str> = text.split_whitespace().collect();
-        let chars: Vec<char> = format!(" {} ", words.join(" ").to_lowercase()).chars().collect();
-        let mut grams: Vec<[char; 3]> = chars.windows(3).map(|window| [window[0], window[1], window[2]]).collect();
+        let chars: Vec<char> = format!(" {} ", words.join(" ")).chars().collect();
+        let grams = chars.windows(3).filter(|window| counts(window));
+        let mut grams: Vec<[char; 3]> = grams.map(|window| [window[0], window[1], window[2]]).collect();
         grams.sort_unstable();
         let counts: Vec<_> = grams.chunk_by(|one, other| one == other).map(|run| (run[0], run.len() as f64)).collect();
         let norm = counts.iter().map(|(_, count)| count * count).sum::<f64>().sqrt();
@@ -29,12 +40,27 @@ impl Trigrams {
         if self.norm == 0.0 || other.norm == 0.0 {
             return 0.0;
         }
-        let (mut dot, mut others) = (0.0, other.counts.iter().peekable());
+        let dot = self.sum_over_shared(other, |one, other| one * other);
+        rounded((dot / (self.norm * other.norm)).clamp(0.0, 1.0))
+    }
+
+    /// The share of the shorter text that the other does not have, 0..=1: what each of both says of its own. A text without trigrams is like nothing.
+    pub fn own_share(&self, other: &Self) -> f64 {
+        let all = |of: &Self| of.counts.iter().map(|(_, count)| count).sum::<f64>();
+        let shorter = all(self).min(all(other));
+        if shorter == 0.0 {
+            return 1.0;
+        }
+        rounded((1.0 - self.sum_over_shared(other, f64::min) / shorter).clamp(0.0, 1.0))
+    }
+
+    fn sum_over_shared(&self, other: &Self, of: fn(f64, f64) -> f64) -> f64 {
+        let (mut sum, mut others) = (0.0, other.counts.iter().peekable());
         for (gram, count) in &self.counts {
             while others.next_if(|(other, _)| other < gram).is_some() {}
-            dot += others.next_if(|(other, _)| other == gram).map_or(0.0, |(_, other)| count * other);
+            sum += others.next_if(|(other, _)| other == gram).map_or(0.0, |(_, other)| of(*count, *other));
         }
-        rounded((dot / (self.norm * other.norm)).clamp(0.0, 1.0))
+        sum
     }
 }
 
@@ -62,6 +88,21 @@ mod tests {
         assert_eq!(cosine("aaaa", "aa"), 0.57735);
         assert_eq!(cosine("abc", "xyz"), 0.0);
         assert_eq!(cosine("", "abc"), 0.0);
+        // " ab", "ab " and " cd", "cd ": nothing across words, and their order says nothing.
+        assert_eq!((cosine("ab cd", "cd, ab"), cosine("ab cd", "ab")), (1.0, 0.707107));
+        let as_written = |one: &str, other: &str| Trigrams::as_written(one).cosine(&Trigrams::as_written(other));
+        assert_eq!((as_written("ab", "AB"), as_written("ab cd", "cd ab")), (1.0, 0.8));
+    }
+
+    #[test]
+    fn own_share_matches_figures_worked_by_hand() {
+        let own = |one: &str, other: &str| Trigrams::of(one).own_share(&Trigrams::of(other));
+        assert_eq!(own("abc", "abc"), 0.0);
+        // One of three is shared.
+        assert_eq!(own("abc", "abd"), 0.666667);
+        assert_eq!(own("abc", "abc and more words"), 0.0, "a longer copy");
+        assert_eq!(own("ab cd", "ab ef gh"), 0.5);
+        assert_eq!((own("", "abc"), own("abc", "xyz")), (1.0, 1.0));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::diversity::diversity;
+use super::diversity::{diversity, diversity_as_written};
 use super::failure::{SharedFailure, shared_failures};
 use super::ids::{Family, MemberId, rounded};
 use super::independence::{Correlations, Minds, PastQuestion};
@@ -154,7 +154,8 @@ impl Verdict {
             ("quorum", self.quorum == due.quorum),
             ("decision", self.decision == due.decision),
             ("confidence", self.confidence == due.confidence && self.penalty == due.penalty),
-            ("diversity", self.diversity == due.diversity),
+            // Versions before compared reasonings as they are written.
+            ("diversity", self.diversity == due.diversity || self.diversity == diversity_as_written(&admitted)),
             ("support", self.support == due.support),
             ("dissent", self.dissent == due.dissent),
             ("abstentions", self.abstentions == due.abstentions),

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::digest::canonical;
 use super::ids::{Family, MemberId, ThreadId};
 use crate::limits;
+use crate::text::looks;
 
 /// The recipient of a message to all. No member may have this id.
 pub const BROADCAST: &str = "broadcast";
@@ -89,7 +90,7 @@ impl Members {
             if id.is_empty() || id.trim() != id || id.eq_ignore_ascii_case(BROADCAST) {
                 return Err(MembersFault::Id(id.to_owned()));
             }
-            if member.family.as_str().is_empty() {
+            if member.family.is_blank() {
                 return Err(MembersFault::NoFamily(member.id.clone()));
             }
             if !seen.insert(&member.id) {
@@ -236,7 +237,7 @@ impl Vote {
         if !(0.0..=1.0).contains(&self.confidence) {
             return Err(VoteFault::Confidence { member: id(), confidence: self.confidence });
         }
-        if !self.reasoning.chars().any(char::is_alphanumeric) {
+        if !looks(&self.reasoning).chars().any(char::is_alphanumeric) {
             return Err(VoteFault::NoReasoning(id()));
         }
         let has_long_evidence = self.evidence.iter().any(|item| item.len() > limits::COUNCIL_EVIDENCE_BYTES);
@@ -322,7 +323,7 @@ mod tests {
             ("outside 0..=1", |v| v.confidence = f64::NAN),
             ("outside 0..=1", |v| v.confidence = f64::INFINITY),
             ("no reasoning", |v| v.reasoning.clear()),
-            ("no reasoning", |v| v.reasoning = " \n\u{200b}…".into()),
+            ("no reasoning", |v| v.reasoning = " \n\u{200b}…\u{3164}".into()),
             ("too long", |v| v.reasoning = "r".repeat(limits::COUNCIL_REASONING_BYTES + 1)),
             ("too long", |v| v.evidence = vec!["e".into(); limits::COUNCIL_EVIDENCE_ITEMS + 1]),
             ("too long", |v| v.evidence = vec!["e".repeat(limits::COUNCIL_EVIDENCE_BYTES + 1)]),
@@ -369,6 +370,7 @@ mod tests {
             (vec![member("a ", "x")], "space around it"),
             (vec![member("Broadcast", "x")], "reserved"),
             (vec![member("a", " ")], "no family"),
+            (vec![member("a", "\u{200b}")], "no family"),
             (vec![member("a", "x"), member("a", "y")], "listed twice"),
         ];
         for (list, reason) in cases {

@@ -18,6 +18,8 @@ pub const COUNCIL_MEMORIES: usize = 24;
 pub const COUNCIL_TIMEOUT_S: u64 = 60;
 /// Milliseconds after the deadline of seals in which votes are opened: they are here, and opening takes no time.
 pub const COUNCIL_OPEN_MS: i64 = 60 * 1000;
+/// Bytes of `/etc/hosts` at most. Names of a longer one are not looked for.
+pub const HOSTS_BYTES: usize = 1024 * 1024;
 /// The longest time from the call of a council to its verdict.
 pub const COUNCIL_LASTS_MS: i64 = 24 * 60 * 60 * 1000;
 /// Bytes of a question at most: a page. Longer material belongs into memories.

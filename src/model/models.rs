@@ -103,6 +103,12 @@ impl Model {
     /// The model as a council counts it. Whatever `[models.NAME]` calls it, the same model of the same server is the same mind.
     #[must_use]
     pub fn as_mind(&self) -> KnownMind {
+        self.as_mind_on(|_| false)
+    }
+
+    /// The same on a machine that knows hosts as its own, beside those that every machine has.
+    #[must_use]
+    pub fn as_mind_on(&self, is_own: impl Fn(&str) -> bool) -> KnownMind {
         let own = match self.provider.as_str() {
             "anthropic" => "https://api.anthropic.com",
             "gemini" => "https://generativelanguage.googleapis.com",
@@ -110,7 +116,7 @@ impl Model {
             "ollama" => "http://127.0.0.1:11434",
             _ => "https://api.openai.com",
         };
-        let server = server(self.base_url.as_deref().unwrap_or(own).trim());
+        let server = server(self.base_url.as_deref().unwrap_or(own).trim(), is_own);
         // Ollama's names may leave `:latest` out.
         let model = self.model.trim().to_lowercase();
         let mind = format!("{} at {server}", model.strip_suffix(":latest").unwrap_or(&model));
@@ -154,16 +160,18 @@ impl Model {
 }
 
 /// The server of an address, host and port. The parser is that of connections, so that each spelling of an address is read as it is connected to
-/// (`127.1`, `0x7f.1`, a port with zeros before it). All addresses of this machine are one.
-fn server(base: &str) -> String {
+/// (`127.1`, `0x7f.1`, a port with zeros before it). All own names and addresses of this machine are one.
+fn server(base: &str, is_own: impl Fn(&str) -> bool) -> String {
+    const OURS: [&str; 5] = ["localhost", "localhost4", "localhost6", "ip6-localhost", "ip6-loopback"];
     let whole = if base.contains("://") { base.to_owned() } else { format!("https://{base}") };
     let Ok(url) = Url::parse(&whole) else { return base.to_lowercase() };
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).trim_end_matches('.').to_lowercase();
     let address = host.parse::<IpAddr>().map(|address| address.to_canonical());
     let is_here = match address {
         Ok(address) => address.is_loopback() || address.is_unspecified(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        Err(_) => OURS.contains(&host.as_str()) || host.ends_with(".localhost"),
     };
+    let is_here = is_here || is_own(&host);
     let host = match address {
         _ if is_here => "127.0.0.1".to_owned(),
         Ok(address) => address.to_string(),
@@ -205,6 +213,7 @@ mod tests {
             ("openai", "http://[0:0:0:0:0:0:0:1]:11434/v1", "qwen3"),
             ("openai", "http://localhost.:11434/v1", "qwen3"),
             ("openai", "http://a.localhost:11434/v1", "qwen3"),
+            ("openai", "http://ip6-localhost:11434/v1", "qwen3"),
             ("openai", "http://%31%32%37.0.0.1:11434/v1", "qwen3"),
         ];
         for (provider, base, model) in same {
@@ -216,6 +225,12 @@ mod tests {
         assert_eq!(far("https://H.example./v1"), far("https://h.example:0443/"));
         assert_eq!(far("http://[::ffff:10.0.0.7]/v1"), far("http://10.7:080/v1"));
         assert_ne!(far("http://10.0.0.7/v1"), far("http://10.0.0.8/v1"));
+        let own = |base: &str| {
+            let model = Model { base_url: Some(base.to_owned()), ..Model::of("openai", "m") };
+            model.as_mind_on(|host| ["box", "10.0.0.7"].contains(&host)).mind
+        };
+        assert_eq!(own("http://Box.:1/v1"), far("http://127.0.0.1:1/v1"));
+        assert_eq!((own("http://10.7:1/v1"), own("http://h:1")), (far("http://127.0.0.1:1/v1"), far("http://h:1")));
         assert_ne!(far("http://127.0.0.1:1/v1"), far("http://127.0.0.1:2/v1"));
         assert_ne!(mind("openai", None, "m"), mind("openai", Some("https://h.example/v1"), "m"));
     }

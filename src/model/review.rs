@@ -1,6 +1,6 @@
 //! `[review]`: which runs of agents wait for a person, and who may decide. What the settings may say of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +146,19 @@ impl Review {
 
     /// Whether it names anybody who may decide.
     pub fn names_reviewers(&self) -> bool {
-        !self.reviewers.is_empty() || self.rule.iter().any(|rule| !rule.reviewers.is_empty())
+        !self.deciders().is_empty()
+    }
+
+    /// The people who may decide on some run, by `reviewers` or by a rule, each once in the order of their addresses. They alone say how councils
+    /// turned out, and close those that wait; empty: everybody does.
+    pub fn deciders(&self) -> Vec<&str> {
+        let all: BTreeSet<&str> = self
+            .reviewers
+            .iter()
+            .chain(self.rule.iter().flat_map(|rule| &rule.reviewers))
+            .map(String::as_str)
+            .collect();
+        all.into_iter().collect()
     }
 
     /// The documents of councils that are named.
@@ -213,6 +225,22 @@ mod tests {
         ] {
             assert!(Settings::read(&text, &[]).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn deciders_are_the_reviewers_of_all_rules() {
+        let deciders = |text: &str| {
+            let settings = Settings::read(text, &[]).unwrap();
+            settings.review.deciders().into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let rule = "[[review.rule]]\nname = \"a\"\nreviewers = [\"nora@b.c\", \"anna@b.c\"]\n";
+        assert_eq!(deciders(""), [""; 0]);
+        assert_eq!(deciders("[review]\nbots = [\"bot@b.c\"]\n"), [""; 0], "a bot decides nothing");
+        assert_eq!(deciders(rule), ["anna@b.c", "nora@b.c"]);
+        assert_eq!(
+            deciders(&format!("[review]\nreviewers = [\"zoe@b.c\", \"anna@b.c\"]\n{rule}")),
+            ["anna@b.c", "nora@b.c", "zoe@b.c"]
+        );
     }
 
     #[test]

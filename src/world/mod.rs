@@ -8,6 +8,7 @@
 mod chunks;
 mod environment;
 mod files;
+mod hosts;
 mod keys;
 mod moved;
 pub mod progress;
@@ -21,6 +22,7 @@ pub use environment::{COMPLETE, VARIABLES, Variable, asking_shell, environment_t
 pub use files::{
     FilePart, Named, files_below, matching, named, open_input, read_bounded, read_part, read_stdin_bounded, true_path,
 };
+pub use hosts::is_own_host;
 pub use keys::{KeyError, MemberKey, is_signed};
 pub use moved::{NewFile, NewFolder, folders_in, is_once, modified, size};
 pub use settings::{

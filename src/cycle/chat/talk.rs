@@ -260,10 +260,14 @@ impl Talk<'_, '_> {
             }
             if *unheard { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let asked = models.ask(&step.model, request, &mut |text: &str| {
+        let mut has_begun = false;
+        let asked = models.ask(&step.model, request, &mut |piece: &str| {
+            // The answer is read without the white space before it.
+            let text = if has_begun { piece } else { piece.trim_start() };
+            has_begun |= !text.is_empty();
             let heard = voice.as_mut().map_or_else(|| text.to_owned(), |voice| voice.pass(text));
             // A sentence that is held back is no silence.
-            if heard.is_empty() && !text.is_empty() {
+            if heard.is_empty() && !piece.is_empty() {
                 return ControlFlow::Continue(());
             }
             pass_on(heard)

@@ -38,9 +38,8 @@ use crate::council::vote::{Decision, Members, Refused, Reply};
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::json as model_json;
-use crate::model::models::Model;
 use crate::store::CommitId;
-use crate::world::{MemberKey, Trust, is_signed, true_command};
+use crate::world::{MemberKey, Trust, is_own_host, is_signed, true_command};
 use ask::{Said, Wants};
 
 pub use ask::Spent;
@@ -222,7 +221,7 @@ impl Cycle {
         let document = found.map_or_else(CouncilDocument::of_reflexes, |found| found.document);
         let settings = &self.shared.policy.settings;
         let (members, seats) = document
-            .seated_here(|model| settings.models.get(model).map(Model::as_mind), true_command)
+            .seated_here(|model| settings.models.get(model).map(|model| model.as_mind_on(is_own_host)), true_command)
             .map_err(|fault| CycleError::usage(format!("{place}: {fault}")))?;
         let keys = self.council_keys(&seats)?;
         let past = self.past_councils()?;

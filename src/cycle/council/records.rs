@@ -171,7 +171,7 @@ impl Cycle {
         Ok(councils)
     }
 
-    /// Whom main named as reviewers, and since when, seconds, newest first.
+    /// Whom main named as reviewers, of all runs or of some, and since when, seconds, newest first.
     fn eras(&self) -> Result<Vec<(i64, Vec<String>)>, CycleError> {
         let store = &self.store;
         let Some(main) = store.tip(store.main())? else { return Ok(Vec::new()) };
@@ -185,7 +185,7 @@ impl Cycle {
                 Some(names) => names,
                 None => match self.settings_in(commit.tree) {
                     Err(CycleError::Settings(_)) => Vec::new(),
-                    read => read?.review.reviewers,
+                    read => read?.review.deciders().into_iter().map(str::to_owned).collect(),
                 },
             };
             // Other settings may have changed with the same reviewers.
@@ -198,11 +198,12 @@ impl Cycle {
         Ok(eras)
     }
 
-    /// Whether a person may close escalations: one of `review.reviewers` of main, or anybody where it is empty.
-    pub fn may_close(&self, by: &str) -> Result<bool, CycleError> {
+    /// The people who may speak on councils in the place of this one: those whom main names as reviewers, of all runs or of some. `None`: this person
+    /// may, as anybody where main names nobody.
+    pub fn speakers_beside(&self, by: &str) -> Result<Option<String>, CycleError> {
         let settings = self.review_of_main()?;
-        let may = settings.reviewers_of(None);
-        Ok(may.is_empty() || may.iter().any(|name| name == address(by)))
+        let may = settings.deciders();
+        Ok((!may.is_empty() && !may.contains(&address(by))).then(|| may.join(", ")))
     }
 
     /// Keeps a council, durable when this returns.

@@ -22,7 +22,7 @@ impl Cycle {
             return Ok(());
         }
         // Who may not judge a council does not do it by one of its runs.
-        if !self.review_of_main()?.reviewers_of(None).is_empty() {
+        if self.review_of_main()?.names_reviewers() {
             return Ok(());
         }
         let tree = self.store.tree_of(self.store.need_tip(self.store.wake())?)?;

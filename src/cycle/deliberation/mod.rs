@@ -38,6 +38,7 @@ use crate::model::json as model_json;
 use crate::model::layout::Place;
 use crate::model::{Kind, layout};
 use crate::store::{CommitId, TreeId};
+use crate::world::is_own_host;
 use bench::Bench;
 pub use claims::Measured;
 use examine::Examined;
@@ -165,7 +166,7 @@ impl Cycle {
             model => models.get(model).map(|model| model.family.clone()).ok_or(()),
         })
         .map_err(|error| CycleError::refused(error.to_string()))?;
-        let substance = |mind: &str| models.get(mind).map(|model| model.as_mind().mind);
+        let substance = |mind: &str| models.get(mind).map(|model| model.as_mind_on(is_own_host).mind);
         let (mines, attacks) = (&settings.gardener, &settings.skeptic);
         if substance(mines).is_some_and(|one| substance(attacks) == Some(one)) {
             return Err(CycleError::refused(format!(

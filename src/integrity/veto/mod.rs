@@ -172,7 +172,8 @@ impl Stream {
         let is_over = match self.ending {
             Ending::Not => false,
             Ending::Marks { is_wide } => {
-                is_wide && !letter.is_whitespace() && !is_terminator(letter) && !is_closer(letter)
+                let closes = is_closer(letter) && !is_opener(letter);
+                is_wide && !letter.is_whitespace() && !is_terminator(letter) && !closes
             }
             Ending::Space => !letter.is_whitespace(),
         };
@@ -236,7 +237,9 @@ impl Stream {
             }
         }
         let before = self.open;
-        self.open = shields(unit, before).1;
+        // A mark at the very end opens nothing, as before white space.
+        let is_last = next.is_none() && !unit.ends_with('\n');
+        self.open = if is_last { shields(&format!("{unit} "), before).1 } else { shields(unit, before).1 };
         if self.is_raw || before.is_some() || self.open.is_some() {
             return unit.to_owned();
         }
@@ -253,6 +256,11 @@ fn is_wide_mark(letter: char) -> bool {
 
 fn is_terminator(letter: char) -> bool {
     is_wide_mark(letter) || matches!(letter, '.' | '!' | '?' | '…')
+}
+
+/// A mark that opens where nothing is open, though it may close as well.
+fn is_opener(letter: char) -> bool {
+    matches!(letter, '`' | '"' | '“' | '‘' | '\'' | '«' | '‹' | '＂')
 }
 
 fn is_closer(letter: char) -> bool {
@@ -329,6 +337,62 @@ mod tests {
         ] {
             check(lang, &format!("{twice}{third}{rest}"), &format!("{twice}{rest}"));
         }
+        // Whatever follows in the same line, where the apology does not begin it.
+        for rest in [
+            "[the log](https://a.b/c) says 3.",
+            "[1] 3 failed.",
+            "— 3 failed.",
+            "- 3 failed",
+            "🙂 Three failed.",
+            "$3 is due.",
+            "€3",
+            "#12",
+            "@bob",
+            "-7 is not",
+            "| 3 |",
+            "§3",
+            "…3",
+            "— Non, 3.",
+            "~3",
+            "> 3",
+            "※ 3",
+            "・3",
+            "``x`` is not",
+            "<b>3</b>",
+        ] {
+            check(Lang::En, &format!("Sorry. I'm sorry. I apologize. {rest}"), &format!("Sorry. I'm sorry. {rest}"));
+            check(Lang::Fr, &format!("Désolé. Désolé. Je m'excuse. {rest}"), &format!("Désolé. Désolé. {rest}"));
+        }
+        for rest in [
+            "・3件目です。",
+            "【3】です。",
+            "《本》です。",
+            "〈3〉です。",
+            "※3です。",
+            "——3件です。",
+            "🙂3です。",
+            "￥3です。",
+            "[リンク](https://a.b)です。",
+            "`x`は失敗。",
+            "“待って”と3回。",
+            "\"待って\"と3回。",
+            "«待って»と3回。",
+            "#3です。",
+            "-7です。",
+            "（3件）です。",
+            "『本』です。",
+        ] {
+            let twice = "すみません。申し訳ありません。";
+            check(Lang::Ja, &format!("{twice}ごめんなさい。{rest}"), &format!("{twice}{rest}"));
+            check(Lang::Ja, &format!("{twice}ごめんなさい。 {rest}"), &format!("{twice}{rest}"));
+        }
+        // A mark of its own behind the apology belongs to what follows.
+        for kept in
+            ["すみません。すみません。ごめんなさい。！3件です。", "すみません。すみません。すみません。!important 3"]
+        {
+            check(Lang::Ja, kept, kept);
+        }
+        check(Lang::Fr, "Désolé. Désolé. Désolé — pas 3.", "Désolé. Désolé. Désolé — pas 3.");
         check(
             Lang::En,
             "Sorry. Sorry. She was sorry, and sorry again.",
@@ -395,11 +459,72 @@ mod tests {
     #[test]
     fn removal_makes_no_code_and_no_list() {
         let twice = "Sorry. Sorry.\n";
-        for rest in ["```\ncode", "> quote", "- item", "# title"] {
+        for rest in [
+            "```\ncode",
+            "> quote",
+            "- item",
+            "# title",
+            "1. item",
+            "+ item",
+            "* item",
+            "___",
+            "=== x",
+            "~~~\ncode",
+            "| a | b |",
+            "<pre>x</pre>",
+            "[x]: https://a.b",
+            ": x",
+            "`x` is",
+            "3 failed",
+        ] {
             let text = format!("{twice}I'm sorry. {rest}");
             check(Lang::En, &text, &text);
         }
+        for rest in ["— 3 failed.", "\"No\", it said.", "🙂 3", "$3", "@bob", "(3)", "“No” and 3"] {
+            check(Lang::En, &format!("{twice}I'm sorry. {rest}"), &format!("{twice}{rest}"));
+        }
         check(Lang::En, &format!("{twice}I'm sorry.\nNext."), &format!("{twice}Next."));
+    }
+
+    #[test]
+    fn white_space_at_the_end_of_an_answer_that_breaks_off_changes_nothing() {
+        for (lang, start, ends) in [
+            (
+                Lang::En,
+                "Sorry. I'm sorry. It is 3.\n",
+                &[
+                    "I'm sorry, but",
+                    "I'm sorry, but I'm afraid",
+                    "I'm sorry,",
+                    "Sorry, so",
+                    "I'm sorry",
+                    "As an AI,",
+                    "I'm just an AI, so",
+                ][..],
+            ),
+            (
+                Lang::Fr,
+                "Désolé. Je m'excuse. C'est 3.\n",
+                &["Je suis désolé, mais", "Je m'excuse, et", "Désolé,", "Je ne suis qu'une IA, donc"],
+            ),
+            (
+                Lang::Ja,
+                "すみません。申し訳ありません。3です。\n",
+                &["申し訳ありませんが、", "申し訳ありませんが", "私はAIなので、"],
+            ),
+        ] {
+            for blank in ["", " ", "\n", " \n", "\n\n", "\u{3000}", "\t \r\n"] {
+                for end in ends {
+                    let text = format!("{start}{end}{blank}");
+                    check(lang, &text, &text);
+                }
+            }
+        }
+        // One that has begun to say something says it in both forms.
+        for blank in ["", " ", " \n"] {
+            check(Lang::En, &format!("As an AI, I{blank}"), &format!("I{blank}"));
+            check(Lang::En, &format!("As an AI, I read '{blank}"), &format!("I read '{blank}"));
+        }
     }
 
     #[test]

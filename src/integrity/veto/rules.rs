@@ -76,7 +76,7 @@ fn rules_of(lang: Lang) -> &'static Rules {
             },
             Lang::Fr => Rules {
                 whole: new(format!(r"(?i)^\s*(?:{FR_SORRY}){FR_REASON}\s?[.!]+\s*$")),
-                lead: new(format!(r"(?i)^([ \t]*)((?:{FR_SORRY}){FR_REASON}(?:,? mais |, (?:et )?|\s?[;:—–] ?))")),
+                lead: new(format!(r"(?i)^([ \t]*)((?:{FR_SORRY}){FR_REASON}(?:,? mais |, (?:et )?|\s?[;:] ?|[—–] ?))")),
                 any: new(r"(?i)\bdésolée?s?\b|\bnavrée?s?\b|\bexcuses\b|\bexcuser?\b|\bexcusez\b|\bpardon(?:nez)?\b".to_owned()),
                 excuse: new(format!(
                     r"(?i)^([ \t]*)((?:en tant qu(?:e |['’])(?:une? )?{FR_AI}, |(?:étant donné que|comme|puisque) je (?:ne )?suis (?:qu['’])?une? {FR_AI}, |étant une? {FR_AI}, |je ne suis qu['’]une? {FR_AI},? (?:donc|mais|et) ))"
@@ -87,7 +87,7 @@ fn rules_of(lang: Lang) -> &'static Rules {
                 )),
             },
             Lang::Ja => Rules {
-                whole: new(format!(r"^\s*{JA_REASON}{JA_SORRY}[。！!]+\s*$")),
+                whole: new(format!(r"^\s*{JA_REASON}{JA_SORRY}(?:。+|[！!]+)\s*$")),
                 lead: new(format!(r"^([ \t\u{{3000}}]*)({JA_REASON}{JA_SORRY}(?:が|けど|けれど)?[、,])")),
                 any: new(JA_SORRY.to_owned()),
                 excuse: new(format!(
@@ -104,15 +104,18 @@ fn rules_of(lang: Lang) -> &'static Rules {
 
 /// Applies the rules to a unit without open quotation, until none applies any more. `kept` are the apologies before it,
 /// `next` is the character behind it, `starts_line` whether the output is at the start of a line.
+///
+/// Whatever white space ends the unit, the rules see one space there: an answer that breaks off behind a beginning is the same with and without it.
 pub(super) fn edit(unit: &str, lang: Lang, kept: usize, next: Option<char>, starts_line: bool) -> Edit {
     let rules = rules_of(lang);
-    let mut text = unit.to_owned();
+    let (said, blank) = unit.split_at(unit.trim_end().len());
+    let mut text = format!("{said} ");
     let mut applied = Vec::new();
     loop {
-        if kept >= APOLOGIES_KEPT && rules.whole.is_match(&text) && goes_on(next, starts_line) {
+        if kept >= APOLOGIES_KEPT && rules.whole.is_match(&text) && !(starts_line && next.is_some_and(begins_block)) {
             applied.push(Veto::ExcessiveApology);
-            let newline = text.trim_end_matches(['\n', '\r']).len();
-            let rest = if starts_line { String::new() } else { text[newline..].to_owned() };
+            let newline = unit.trim_end_matches(['\n', '\r']).len();
+            let rest = if starts_line { String::new() } else { unit[newline..].to_owned() };
             return Edit { text: rest, apologies: 0, applied };
         }
         let lead = if kept >= APOLOGIES_KEPT { without_lead(&text, &rules.lead) } else { None };
@@ -131,14 +134,14 @@ pub(super) fn edit(unit: &str, lang: Lang, kept: usize, next: Option<char>, star
     }
     let (quoted, _) = shields(&text, None);
     let apologies = rules.any.find_iter(&text).filter(|found| !overlaps(&quoted, &found.range())).count();
-    Edit { text, apologies, applied }
+    text.pop();
+    Edit { text: text + blank, apologies, applied }
 }
 
-/// Whether the text goes on as well without a unit. At the start of a line a digit or a mark could begin a list, a quotation or code, and words alone
-/// may follow.
-fn goes_on(next: Option<char>, starts_line: bool) -> bool {
-    let begins = |c: char| c.is_numeric() || "\"'“‘«‹「『(（`*_".contains(c);
-    next.is_none_or(|c| c.is_alphabetic() || !starts_line && begins(c))
+/// Whether a character at the start of a line could begin a block of Markdown: a list, a heading, a rule, a table, a quotation, code, an element, or
+/// the target of a link.
+fn begins_block(c: char) -> bool {
+    c.is_numeric() || "-+*_=#>`~|<[:".contains(c)
 }
 
 fn overlaps(spans: &[Range<usize>], span: &Range<usize>) -> bool {
