@@ -150,7 +150,7 @@ impl Guard for Ritual {
         if let Some(due) = &self.due {
             let is_now =
                 ends_a_sentence(&self.said) || self.said.len() - self.looked > limits::INTEGRITY_SENTENCE_BYTES;
-            return if is_now { Judgement::Correct(due.clone()) } else { Judgement::Go };
+            return if is_now { Judgement::Correct(*due) } else { Judgement::Go };
         }
         // The longer it is, the rarer it is read, or a long answer costs the square of its length.
         if self.said.len() - self.looked < limits::INTEGRITY_LOOK_BYTES.max(self.looked / 8) {
@@ -161,7 +161,7 @@ impl Guard for Ritual {
         let counts = Counts::of(&self.said, lang, tokens(&self.said) as u64);
         self.due = feedback(&counts, &Bounds::default());
         match &self.due {
-            Some(due) if ends_a_sentence(&self.said) => Judgement::Correct(due.clone()),
+            Some(due) if ends_a_sentence(&self.said) => Judgement::Correct(*due),
             _ => Judgement::Go,
         }
     }

@@ -77,8 +77,8 @@ id! {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Family {
-    text: String,
-    look: String,
+    text: Box<str>,
+    look: Box<str>,
 }
 
 impl Family {
@@ -100,7 +100,7 @@ impl Family {
 
 impl From<&str> for Family {
     fn from(text: &str) -> Self {
-        Self { text: text.trim().to_lowercase(), look: looks(text) }
+        Self { text: text.trim().to_lowercase().into(), look: looks(text).into() }
     }
 }
 
@@ -138,7 +138,7 @@ impl From<String> for Family {
 
 impl From<Family> for String {
     fn from(family: Family) -> Self {
-        family.text
+        family.text.into()
     }
 }
 

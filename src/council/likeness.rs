@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(cosine("abc", "xyz"), 0.0);
         assert_eq!(cosine("", "abc"), 0.0);
         // " ab", "ab " and " cd", "cd ": nothing across words, and their order says nothing.
-        assert_eq!((cosine("ab cd", "cd, ab"), cosine("ab cd", "ab")), (1.0, 0.707107));
+        assert_eq!((cosine("ab cd", "cd, ab"), cosine("ab cd ef", "ab")), (1.0, 0.57735));
         let as_written = |one: &str, other: &str| Trigrams::as_written(one).cosine(&Trigrams::as_written(other));
         assert_eq!((as_written("ab", "AB"), as_written("ab cd", "cd ab")), (1.0, 0.8));
     }
