@@ -150,6 +150,7 @@ fn definition_that_was_wrong_and_is_mended_leaves_no_merge_of_ours_named() {
     assert!(named(&report, &wrong, "format"), "{report:#}");
     upon(&world, "main", &[(path, Some(&text))], "as before", &[]);
     world.brain("a", &["feed", "the lamp is off"]);
+    // Its agent may have run on while its definition was away, which is a warning.
     let report = agree(&world, 0);
-    assert_eq!(report["level"], "ok", "{report:#}");
+    assert_eq!(report["counts"]["merge-mismatch"], Value::Null, "{report:#}");
 }
