@@ -267,6 +267,9 @@ fn twin_of_a_run_is_named_and_the_run_that_landed_is_not() {
         moved(&world, &branch, &twin);
         let report = agree(&world, 3);
         assert!(named(&report, &twin, "single-writer") && !named(&report, &own, "single-writer"), "{report:#}");
+        let list = world.json("a", &["review"]);
+        let item = list["audit"].as_array().unwrap().iter().find(|item| item["commit"] == *twin).unwrap().clone();
+        assert_eq!(item["undo"], format!("git brain reject {run}"), "{list}");
         let said = world.try_brain("a", &["approve", &run]).exits(3);
         assert!(!said.err.contains("git brain revert"), "{said}");
         world.brain("a", &["reject", &run, "--why", "a twin"]);

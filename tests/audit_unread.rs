@@ -130,8 +130,14 @@ fn commits_whose_header_does_not_parse_are_named_and_passed() {
         assert!(named(&report, &broken, "unreadable"), "{branch}: {report:#}");
         let mended = world.git("a", &["commit-tree", &tree, "-p", &broken, "-m", "goes on"]);
         moved(&world, &format!("refs/heads/{branch}"), &mended);
-        let report = is_named(&world, &forged, branch);
-        assert!(named(&report, &broken, "unreadable"), "{branch}: {report:#}");
+        for report in [is_named(&world, &forged, branch), audit(&world, &[], 3)] {
+            assert!(named(&report, &broken, "unreadable"), "{branch}: {report:#}");
+            // Who goes on honestly upon it is not named.
+            let findings = report["findings"].as_array().unwrap();
+            assert!(findings.iter().all(|one| one["commit"] != mended), "{branch}: {report:#}");
+        }
+        world.brain("a", &["audit", "accept", &broken[..12], "--why", "seen"]);
+        assert!(audit(&world, &[], 3)["findings"].to_string().contains("seen"), "{branch}");
         moved(&world, &format!("refs/heads/{branch}"), &tip);
         world.git("a", &["update-ref", "-d", "refs/git-brain/rescue/none"]);
         std::fs::remove_file(world.dir("a").join(".git/git-brain/cache/audit.json")).ok();

@@ -319,11 +319,20 @@ impl Brain {
         let is_of_run = |finding: &Finding| {
             finding.rule.ends_with_revert() && finding.rule != AuditRule::ForgedTrailer && !finding.run.is_empty()
         };
-        if findings.iter().all(is_of_run) {
-            return Some(format!("git brain revert {}", first.run));
+        let store = &self.cycle.store;
+        let commit = store.commit(CommitId::parse(&first.commit).ok()?).ok()?;
+        let is_behind = |branch| store.need_tip(branch).and_then(|tip| store.is_ancestor(commit.id, tip));
+        if ![store.main(), store.wake()].into_iter().any(|branch| is_behind(branch).unwrap_or(false)) {
+            // What waits on a branch is thrown away with it, and decisions are taken back by none.
+            let waiting = self.cycle.waiting_named(&first.run).ok().flatten()?;
+            return (waiting.commit.id == commit.id).then(|| format!("git brain reject {}", first.run));
         }
-        let commit = self.cycle.store.commit(CommitId::parse(&first.commit).ok()?).ok()?;
-        findings.iter().all(|finding| finding.rule != AuditRule::Rewritten).then(|| self.git_revert(&commit))
+        match findings.iter().all(is_of_run) {
+            true => Some(format!("git brain revert {}", first.run)),
+            false => {
+                findings.iter().all(|finding| finding.rule != AuditRule::Rewritten).then(|| self.git_revert(&commit))
+            }
+        }
     }
 
     /// The open findings of the last audit, without those that a person accepted since.

@@ -224,7 +224,9 @@ impl Brain {
             true => (commit, None),
             false => {
                 let run = self.cycle.run_of_commit(&own)?;
-                (own, run)
+                // A merge that brings no run and no night is what a person made of both sides.
+                let is_of_person = own.id != first && run.is_none() && own.trailer("Sleep").is_none();
+                (if is_of_person { commit } else { own }, run)
             }
         };
         let network = TreeNetwork::new(store, own.tree);

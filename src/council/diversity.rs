@@ -16,7 +16,7 @@ const VARIANCE_FACTOR: f64 = 10.0;
 /// Diversity of votes, 0..=1: `.7 · mean of min(own / .6, 1) over pairs of reasonings + .3 · min(10 · variance of confidences, 1)`.
 ///
 /// `own` is the share of the shorter reasoning of a pair that the other does not have, so that a copy with an addition is a copy. The variance is that
-/// of a population. Fewer than two votes have none: 0. Source: seed 3.3.3, its placeholder .5 replaced by the shares.
+/// of a population. Fewer than two votes have none: 0, and so have votes with one reasoning, whatever their confidences. Source: seed 3.3.3, its placeholder .5 replaced by the shares.
 pub fn diversity(votes: &[Vote]) -> f64 {
     let trigrams: Vec<Trigrams> = votes.iter().map(|vote| Trigrams::of(&vote.reasoning)).collect();
     weighed(votes, &trigrams, |one, other| (one.own_share(other) / OWN_SHARE).min(1.0))
@@ -35,6 +35,10 @@ fn weighed(votes: &[Vote], trigrams: &[Trigrams], unlike: impl Fn(&Trigrams, &Tr
     let mut unlikeness = 0.0;
     for (place, one) in trigrams.iter().enumerate() {
         unlikeness += trigrams[place + 1..].iter().map(|other| unlike(one, other)).sum::<f64>();
+    }
+    // Copies with confidences of their own are copies.
+    if unlikeness <= 0.0 {
+        return 0.0;
     }
     let count = votes.len() as f64;
     let pairs = count * (count - 1.0) / 2.0;

@@ -210,16 +210,32 @@ impl Store {
 
     /// Whether there is no commit of that id: nothing, or an object of another kind.
     pub fn has_no_commit(&self, id: CommitId) -> bool {
-        self.object(id.0, ObjectType::Commit, "commit").is_err_and(|error| !error.is_of_the_system())
+        let kind = self.with_objects(|r| Ok(r.odb()?.read_header(id.0)?.1));
+        kind.map_or_else(|error| error.class() != git2::ErrorClass::Os, |kind| kind != ObjectType::Commit)
     }
 
     /// The parents that the header of a commit names, whatever else it says.
     pub(super) fn parents_named(&self, id: CommitId) -> Result<Vec<CommitId>, StoreError> {
-        let bytes = self.object(id.0, ObjectType::Commit, "commit")?;
-        let text = String::from_utf8_lossy(&bytes);
-        let header = text.split_once("\n\n").map_or(&*text, |(header, _)| header);
-        let named = header.lines().filter_map(|line| Oid::from_str(line.strip_prefix("parent ")?).ok());
-        Ok(named.map(CommitId).collect())
+        if let Ok(commit) = self.commit(id) {
+            return Ok(commit.parents);
+        }
+        let read = self.with_objects(|r| {
+            let (odb, mut named) = (r.odb()?, Vec::new());
+            let object = odb.read(id.0)?;
+            // Parents stand at the beginning, however long the rest is.
+            let header = object.data().split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+            for line in header.filter_map(|line| line.strip_prefix(b"parent ")) {
+                named.extend(std::str::from_utf8(line).ok().and_then(|line| Oid::from_str(line).ok()));
+            }
+            Ok(if object.kind() == ObjectType::Commit { named } else { Vec::new() })
+        });
+        let named = read.map_err(|e| StoreError::git(format!("commit {id}"), e))?;
+        Ok(named.into_iter().map(CommitId).collect())
+    }
+
+    /// Whether there is no object of that id.
+    pub fn has_no_object(&self, id: CommitId) -> bool {
+        !self.has(id.0)
     }
 
     /// The root folder of a commit.

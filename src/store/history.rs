@@ -90,7 +90,16 @@ impl Store {
                 }
                 return Err(StoreError::TooLong { commits: limits::HISTORY_WALK, from: from.to_string() });
             }
-            let commit = self.commit(id)?;
+            let commit = match self.commit(id) {
+                Ok(commit) => commit,
+                // One that cannot be read names no run; the audit names it.
+                Err(error @ StoreError::BadObject { .. }) => {
+                    let parents = self.parents_named(id).map_err(|_| error)?;
+                    open.extend(parents.into_iter().filter(|parent| seen.insert(*parent)));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             let named = commit.trailer(NEWEST_RUN).and_then(|t| RunId::parse(t).ok());
             let settled = named.clone().filter(in_time);
             is_ahead |= named.is_some() && settled.is_none();

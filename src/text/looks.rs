@@ -15,7 +15,11 @@ const VOICING: [char; 2] = ['\u{3099}', '\u{309a}'];
 
 /// Whether a reader sees a character, or at least its place: letters without width, fillers, tags and selectors are not seen.
 pub fn is_seen(c: char) -> bool {
-    !is_invisible(c) && !matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{2800}')
+    let is_none = matches!(c, '\u{fff9}'..='\u{fffc}' | '\u{2800}' | '\u{1d159}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+        || matches!(u32::from(c), 0xfdd0..=0xfdef)
+        || u32::from(c) & 0xfffe == 0xfffe
+        || c.is_control() && !c.is_whitespace();
+    !is_invisible(c) && !is_none
 }
 
 /// Whether a blank is so narrow that letters on both sides of it read as one word.

@@ -206,7 +206,7 @@ impl Cycle {
         for branch in [self.store.main(), self.store.wake()] {
             tips.insert(branch.clone(), self.store.need_tip(branch)?);
         }
-        let mut is_none = |name: &str, id: CommitId| {
+        let is_none = |broken: &mut Vec<Finding>, name: &str, id: CommitId| {
             let is_none = self.store.has_no_commit(id);
             if is_none {
                 broken.push(Finding::new(Rule::Unreadable, id, format!("is what {name} names, and no commit")));
@@ -214,12 +214,22 @@ impl Cycle {
             is_none
         };
         for (branch, tip) in self.run_branches()? {
-            if !is_none(branch.as_str(), tip) {
+            if !is_none(&mut broken, branch.as_str(), tip) {
                 tips.insert(branch, tip);
             }
         }
+        // Of a branch that ends at what cannot be read the rest is audited, and so are all others.
+        for tip in tips.values_mut() {
+            if let Err(error) = self.store.commit(*tip) {
+                broken.push(Finding::new(Rule::Unreadable, *tip, error.to_string()));
+                *tip = self.store.first_parents(*tip, None).find_map(Result::ok).map_or(*tip, |commit| commit.id);
+            }
+        }
+        tips.retain(|branch, tip| {
+            *branch == *self.store.main() || *branch == *self.store.wake() || self.store.commit(*tip).is_ok()
+        });
         if let Some(tip) = self.store.reviews()?
-            && is_none("the ref of decisions", tip)
+            && is_none(&mut broken, "the ref of decisions", tip)
         {
             self.store.go_on_without_reviews();
         }
@@ -262,7 +272,7 @@ impl Cycle {
         );
         let mut goes_on = true;
         for (name, then, now) in seen {
-            if now.map(|now| is_behind(then, now)).transpose()?.unwrap_or(false) {
+            if now == Some(then) || now.map(|now| is_behind(then, now)).transpose()?.unwrap_or(false) {
                 continue;
             }
             goes_on = false;

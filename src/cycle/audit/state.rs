@@ -142,9 +142,10 @@ impl Audited {
         }
     }
 
-    /// The commits to judge again, of those that are here.
+    /// The commits to judge again, of those that are here, whether or not they can be read.
     pub(super) fn suspects(&self, store: &Store) -> Vec<CommitId> {
-        there(store, self.suspects.iter())
+        let ids = self.suspects.iter().filter_map(|id| CommitId::parse(id).ok());
+        ids.filter(|id| !store.has_no_object(*id)).collect()
     }
 
     pub(super) fn doubtful(&self, store: &Store) -> Vec<CommitId> {
