@@ -228,6 +228,6 @@ impl Cycle {
 
 /// Whether those settings let somebody decide on any run.
 pub(super) fn lets_forget(settings: &settings::Review, address: &str) -> bool {
-    let mut all = settings.rule.iter().flat_map(|rule| &rule.reviewers).chain(&settings.reviewers);
-    settings.reviewers.is_empty() || all.any(|name| name == address)
+    let all = settings.deciders();
+    all.is_empty() || all.contains(&address)
 }

@@ -65,6 +65,7 @@ mod writer;
 mod sandbox;
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
@@ -127,6 +128,8 @@ pub struct Store {
     secrets: Arc<Secrets>,
     /// Decisions that a push brings which is judged.
     incoming_reviews: Cell<Option<CommitId>>,
+    /// Tips that cannot be read, each with the commit behind it that stands in for it.
+    stand_ins: RefCell<BTreeMap<CommitId, CommitId>>,
     /// Whether the ref of decisions names what holds none, and is passed over.
     lacks_reviews: Cell<bool>,
     /// Refs that a rehearsal has moved.
@@ -171,6 +174,7 @@ impl Store {
             secrets: Arc::default(),
             incoming_reviews: Cell::new(None),
             lacks_reviews: Cell::new(false),
+            stand_ins: RefCell::default(),
             rehearsed: RefCell::default(),
         }
     }

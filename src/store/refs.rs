@@ -115,10 +115,20 @@ impl Store {
         }
         let read = self.with(|r| Ok(r.find_reference(name)?.resolve()?.target()));
         match read {
-            Ok(target) => Ok(target.map(CommitId)),
+            Ok(target) => Ok(target.map(|id| self.stand_in(CommitId(id)))),
             Err(e) if e.code() == ErrorCode::NotFound => Ok(None),
             Err(e) => Err(StoreError::git(name, e)),
         }
+    }
+
+    pub(super) fn stand_in(&self, id: CommitId) -> CommitId {
+        self.stand_ins.borrow().get(&id).copied().unwrap_or(id)
+    }
+
+    /// Takes from now on the newest commit behind a tip that cannot be read for that tip. Whether there is one.
+    pub fn pass_over(&self, tip: CommitId) -> bool {
+        let behind = self.first_parents(tip, None).find_map(Result::ok);
+        behind.is_some_and(|behind| self.stand_ins.borrow_mut().insert(tip, behind.id).is_none())
     }
 
     /// The commit that a revision names (`HEAD~2`, a branch, a tag, an id), as git reads it; `wake` and `main` are those of the brain, whatever they are

@@ -68,7 +68,7 @@ impl Store {
             // Looks into the folders under the prefix only. A ref may vanish while we look.
             for reference in r.references_glob(&format!("{prefix}*"))?.flatten() {
                 let name = reference.name().ok().filter(|name| name.starts_with(prefix)).map(str::to_owned);
-                found.extend(name.zip(reference.target().map(CommitId)));
+                found.extend(name.zip(reference.target().map(|id| self.stand_in(CommitId(id)))));
             }
             Ok(found)
         });

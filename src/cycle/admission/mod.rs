@@ -358,25 +358,21 @@ impl Judge<'_> {
                 Ok(())
             }
         };
-        match judged {
-            Err(error) => self.unreadable(id, error),
-            Ok(()) => Ok(()),
-        }
+        judged.or_else(|error| self.unreadable(id, error))
     }
 
     /// What cannot be read is a fault of the commit, unless it is this machine that fails.
     fn unreadable(&mut self, id: CommitId, error: CycleError) -> Result<(), CycleError> {
+        use StoreError::{BadObject, BadPath, Missing};
         match error {
             // The audit has told that of the other commit.
-            CycleError::Store(StoreError::BadObject { what: "commit", id: other, .. })
-                if self.is_audit && other != id.to_string() => {}
-            CycleError::Store(
-                error @ (StoreError::BadObject { .. } | StoreError::BadPath { .. } | StoreError::Missing { .. }),
-            ) => self.note_unreadable(id, error.to_string()),
-            error @ (CycleError::Json(_)
-            | CycleError::Merge(_)
-            | CycleError::Settings(_)
-            | CycleError::Refused { .. }) => self.note_unreadable(id, error.to_string()),
+            CycleError::Store(BadObject { what: "commit", id: it, .. }) if self.is_audit && it != id.to_string() => {}
+            CycleError::Store(BadObject { .. } | BadPath { .. } | Missing { .. }) | CycleError::Json(_) => {
+                self.note_unreadable(id, error.to_string());
+            }
+            CycleError::Merge(_) | CycleError::Settings(_) | CycleError::Refused { .. } => {
+                self.note_unreadable(id, error.to_string());
+            }
             other => return Err(other),
         }
         Ok(())

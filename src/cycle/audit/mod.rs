@@ -219,15 +219,18 @@ impl Cycle {
             }
         }
         // Of a branch that ends at what cannot be read the rest is audited, and so are all others.
-        for tip in tips.values_mut() {
+        for tip in tips.values() {
             if let Err(error) = self.store.commit(*tip) {
                 broken.push(Finding::new(Rule::Unreadable, *tip, error.to_string()));
-                *tip = self.store.first_parents(*tip, None).find_map(Result::ok).map_or(*tip, |commit| commit.id);
+                self.store.pass_over(*tip);
             }
         }
-        tips.retain(|branch, tip| {
-            *branch == *self.store.main() || *branch == *self.store.wake() || self.store.commit(*tip).is_ok()
-        });
+        if !broken.is_empty() {
+            for branch in [self.store.main(), self.store.wake()] {
+                tips.insert(branch.clone(), self.store.need_tip(branch)?);
+            }
+            tips.extend(self.run_branches()?.into_iter().filter(|(_, tip)| self.store.commit(*tip).is_ok()));
+        }
         if let Some(tip) = self.store.reviews()?
             && is_none(&mut broken, "the ref of decisions", tip)
         {
