@@ -1,4 +1,4 @@
-//! What cannot be read in a history: the audit names it, and it keeps no forgery from being named.
+//! Histories with files, commits and refs that cannot be read: the audit names them, and they keep no forgery from being named.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

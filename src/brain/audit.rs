@@ -207,7 +207,7 @@ impl Brain {
         }
     }
 
-    /// What is known of a history that could not be audited to its end, because something there cannot be read: that, and what was found before.
+    /// The findings of a history that could not be audited to its end: the object that cannot be read, and all that was found before.
     fn cut_off(&self, error: BrainError) -> Result<Audited, BrainError> {
         if !error.is_of_the_history() {
             return Err(error);

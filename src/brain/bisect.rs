@@ -92,7 +92,7 @@ pub struct BisectReport {
     /// Commits that may be it as well, because answers between were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub or: Vec<String>,
-    /// What the audit asks about it.
+    /// Open findings of an audit of it, a sentence for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Questions that were asked of recall.

@@ -111,7 +111,7 @@ pub struct ExportedWisdom {
     pub bundle: Bundle,
     /// Seeds that stay here because of a personal fact, each with its kind.
     pub left_out: Vec<(String, &'static str)>,
-    /// What is worth knowing, one sentence each.
+    /// Seeds that say the opposite of each other, one sentence for each pair.
     pub notes: Vec<String>,
 }
 

@@ -128,7 +128,7 @@ pub struct Ritual {
     said: String,
     /// Bytes of `said` at the last look.
     looked: usize,
-    /// What the model is told at the end of the sentence.
+    /// The correction that waits for the end of the sentence.
     due: Option<Feedback>,
 }
 

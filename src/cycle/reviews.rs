@@ -264,7 +264,7 @@ impl Cycle {
         )))
     }
 
-    /// What was read; in an audit nothing, where that cannot be read: the audit says so of the commit that brought it, and goes on.
+    /// The value that was read; in an audit an empty one, where it cannot be read: the audit says so of the commit that brought it, and goes on.
     pub(super) fn read_or_told<T: Default, E: Into<CycleError>>(&self, read: Result<T, E>) -> Result<T, CycleError> {
         match read.map_err(E::into) {
             Err(error) if self.is_auditing.get() && error.is_of_the_history() => Ok(T::default()),

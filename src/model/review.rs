@@ -146,7 +146,7 @@ impl Review {
 
     /// Whether it names anybody who may decide.
     pub fn names_reviewers(&self) -> bool {
-        !self.deciders().is_empty()
+        !self.reviewers.is_empty() || self.rule.iter().any(|rule| !rule.reviewers.is_empty())
     }
 
     /// The people who may decide on some run, by `reviewers` or by a rule, each once in the order of their addresses. They alone say how councils

@@ -131,7 +131,7 @@ impl Cycle {
         Ok(Some(auditor.audited))
     }
 
-    /// What an audit says of a commit of wake's own line and of what it brings, that nobody settled. Nothing, where it cannot be audited.
+    /// The open findings about a commit of wake's own line and what it brings. None, where it cannot be audited.
     pub fn findings_within(&self, id: CommitId) -> Vec<Finding> {
         let parent = self.store.commit(id).ok().and_then(|commit| commit.parents.first().copied());
         let range = AuditRange { after: parent, until: Some(id) };
