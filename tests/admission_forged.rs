@@ -111,7 +111,7 @@ fn a_persons_record_says_what_its_commit_does() {
     let (branch, run) = world.waiting("a", "human", json!([create("z"), adjust("x", "y", "feeds_into", 9)]));
     let x = world.path_of("a", &run, "/x.json");
     let neuron = world.git("a", &["show", &format!("{run}:{x}")]) + "\n";
-    let forged = neuron.replace("20009", "20010");
+    let forged = neuron.replace(": 20009", ": 20010");
     assert_ne!(forged, neuron);
     let forged = world.recommit("a", &run, &[(&x, Some(&forged))]);
     refused(&world, "another weight", &forged, &branch, "does not say what its commit did");
@@ -637,7 +637,7 @@ fn an_agents_run_that_started_long_ago_sets_nothing_back() {
     world.git("a", &["update-ref", "refs/heads/wake", &wake]);
     // An agent's hand is an agent's, as author as well as committer, whatever the case of its address.
     let weight = world.path_of("a", "wake", "/tea.json");
-    let other = world.git("a", &["show", &format!("wake:{weight}")]).replace("5000", "1") + "\n";
+    let other = world.git("a", &["show", &format!("wake:{weight}")]).replace(": 5000", ": 1") + "\n";
     for hand in [("GIT_COMMITTER_EMAIL", "scribe@git-brain.invalid"), ("GIT_AUTHOR_EMAIL", "SCRIBE@Git-Brain.Invalid.")]
     {
         let forged = world.commit("a", &wake, &[&wake], &[(&weight, Some(&other))], "tidy\n", &[hand]);

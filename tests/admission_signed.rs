@@ -130,7 +130,7 @@ fn an_agents_key_brings_its_own_run_and_nothing_beside_it() {
     let bold = agent.replacen("\"priority\": ", "\"priority\": 9", 1);
     let settings = world.read("a", "brain.toml") + "\n# mine\n";
     let x = world.path_of("a", &wake, "/x.json");
-    let stronger = world.git("a", &["show", &format!("{wake}:{x}")]).replace("20000", "60000") + "\n";
+    let stronger = world.git("a", &["show", &format!("{wake}:{x}")]).replace(": 20000", ": 60000") + "\n";
     let own = branch.rsplit('/').next().unwrap().to_owned();
     // The record as it is, on main, with settings and an agent beside it.
     for (what, branch, from) in
@@ -329,7 +329,7 @@ fn a_signed_branch_that_lies_here_is_done_again_before_it_is_merged() {
     let (branch, run, _, _) = waiting(&world, json!([{"op": "activate", "id": "x", "strength": 0.5}]));
     let message = world.git("a", &["log", "-1", "--format=%B", &run]) + "\n";
     let x = world.path_of("a", &wake, "/x.json");
-    let stronger = world.git("a", &["show", &format!("{run}:{x}")]).replace("20000", "60000") + "\n";
+    let stronger = world.git("a", &["show", &format!("{run}:{x}")]).replace(": 20000", ": 60000") + "\n";
     // As one that waits for a person, and as one that is merged without being named.
     let unheld: String =
         message.lines().filter(|line| !line.starts_with("Review")).map(|line| format!("{line}\n")).collect();

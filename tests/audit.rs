@@ -81,7 +81,7 @@ fn audit_names_a_rewritten_weight_at_its_commit_in_every_form() {
     scribes(&world, json!([adjust("tea", "cup", "feeds_into", 100)]));
     let path = world.path_of("a", "wake", "/tea.json");
     let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
-    let heavier = text.replace("3100", "3101");
+    let heavier = text.replace(": 3100", ": 3101");
     assert_ne!(text, heavier);
     let planted = replant(&world, &[(&path, Some(&heavier))], None);
     let report = audit(&world, &[], 3);
@@ -165,7 +165,7 @@ fn audit_names_what_is_done_in_an_agents_name() {
     audit(&world, &[], 0);
     let of_run = world.git("a", &["log", "-1", "--format=%B", "wake^2"]);
     let path = world.path_of("a", "wake", "/tea.json");
-    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("3100", "60000");
+    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace(": 3100", ": 60000");
     let claimed = upon(&world, "wake", &[(&path, Some(&heavier))], &of_run, &[]);
     assert!(named(&agree(&world, 3), &claimed, "forged-trailer"));
 

@@ -218,6 +218,25 @@ fn bisect_names_a_merge_that_a_person_amended_and_not_the_run_that_it_brought() 
 }
 
 #[test]
+fn bisect_names_a_merge_in_which_a_person_settled_what_two_lines_say() {
+    let world = lived();
+    let (base, mut sides) = (world.tip("a", "wake"), Vec::new());
+    let path = world.git("a", &["grep", "-l", "Anna moved to Kyoto", "wake", "--", "network/neurons"]);
+    let path = path.split_once(':').unwrap().1.lines().next().unwrap().to_owned();
+    let text = world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let said = |city: &str| text.replace("Kyoto", city);
+    for concept in ["Kyoto, in Japan", "old Kyoto"] {
+        sides.push(world.commit("a", &base, &[&base], &[(&path, Some(&said(concept)))], "by hand", &[]));
+    }
+    let both = [sides[0].as_str(), sides[1].as_str()];
+    let merge = world.commit("a", &base, &both, &[(&path, Some(&said("Osaka")))], "Both, settled", &[]);
+    moved(&world, "wake", &merge);
+    let found = world.json("a", &["bisect", "where did Anna move", "--good", &base, "--expect", "Kyoto"]);
+    assert_eq!((&found["commit"], &found["run"]), (&json!(merge), &json!(null)), "{found}");
+    assert_eq!(found["undo"], format!("git checkout wake && git revert -m 1 {merge}"));
+}
+
+#[test]
 fn acceptance_settles_what_was_found_then_and_nothing_that_is_found_later() {
     let world = lived();
     let ((run, _), later) = (made(&world), made(&world));

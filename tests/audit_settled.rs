@@ -21,7 +21,7 @@ fn moved(world: &World, branch: &str, tip: &str) {
 /// A commit in an agent's name that makes a connection heavier.
 fn heavier(world: &World) -> String {
     let path = world.path_of("a", "wake", "/tea.json");
-    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("3100", "60000");
+    let heavier = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace(": 3100", ": 60000");
     upon(world, "wake", &[(&path, Some(&heavier))], "tidy", &AGENT)
 }
 
@@ -217,17 +217,17 @@ fn revert_after_a_later_run_settles_once_no_field_holds_what_was_forged() {
     assert!(!is_settled(&agree(&world, 3), &wrong));
     let tip = world.tip("a", "wake");
     // Another number is none that was there, nor that less what the run added.
-    weighing(&world, "60010", "60009", ("", ""));
+    weighing(&world, ": 60010", ": 60009", ("", ""));
     assert!(!is_settled(&agree(&world, 3), &wrong));
     moved(&world, "wake", &tip);
     world.try_brain("a", &["audit", "--all"]);
     // By hand, in words of a person's own.
-    let back = weighing(&world, "60010", "3110", ("", ""));
+    let back = weighing(&world, ": 60010", ": 3110", ("", ""));
     let report = audit(&world, &["--all"], 3);
     assert!(is_settled(&report, &wrong), "{report}");
     assert!(report.to_string().contains(&format!("taken back by the commit {back}")), "{report}");
     // Put back with another change of the same file, also by a person.
-    weighing(&world, "3110", "60000", ("\"concept\": \"tea\"", "\"concept\": \"black tea\""));
+    weighing(&world, ": 3110", ": 60000", ("\"concept\": \"tea\"", "\"concept\": \"black tea\""));
     assert!(!is_settled(&audit(&world, &[], 3), &wrong));
 }
 
@@ -238,7 +238,7 @@ fn hand_of_an_agent_takes_nothing_back() {
     let wrong = heavier(&world);
     scribes(&world, json!([adjust("tea", "cup", "feeds_into", 10)]));
     let path = world.path_of("a", "wake", "/tea.json");
-    let text = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace("60010", "3110");
+    let text = (world.git("a", &["show", &format!("wake:{path}")]) + "\n").replace(": 60010", ": 3110");
     let message = format!("Revert \"x\"\n\nThis reverts commit {wrong}.\n");
     upon(&world, "wake", &[(&path, Some(&text))], &message, &AGENT);
     assert!(!is_settled(&agree(&world, 3), &wrong));

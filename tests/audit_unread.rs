@@ -145,6 +145,22 @@ fn commits_whose_header_does_not_parse_are_named_and_passed() {
 }
 
 #[test]
+fn commits_that_are_too_long_to_be_read_are_named_and_passed() {
+    let (world, forged) = forged();
+    let tree = world.git("a", &["rev-parse", "wake^{tree}"]);
+    let tip = world.tip("a", "wake");
+    let person = "Ann <ann@example.invalid> 1790000000 +0000";
+    let mut text = format!("tree {tree}\nparent {tip}\nauthor {person}\ncommitter {person}\n\n").into_bytes();
+    text.resize(40 << 20, b'x');
+    let broken = object(&world, "commit", &text);
+    for branch in ["refs/heads/agents/scribe/long", "refs/heads/wake"] {
+        moved(&world, branch, &broken);
+        let report = is_named(&world, &forged, branch);
+        assert!(named(&report, &broken, "unreadable"), "{branch}: {report:#}");
+    }
+}
+
+#[test]
 fn definition_that_was_wrong_and_is_mended_leaves_no_merge_of_ours_named() {
     let world = lived();
     let path = "agents/scribe.json";

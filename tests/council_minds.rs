@@ -4,6 +4,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
+use crate::audit::audit;
 use crate::council_gate::{commit, run_of, says, seated};
 use crate::machines::World;
 use crate::sandbox::{Sandbox, create};
@@ -149,6 +150,14 @@ fn councils_are_judged_and_closed_by_the_reviewers_of_rules_and_by_nobody_else()
     }
     let said = world.try_brain("a", &["council", "--outcome", &id, "wrong"]).exits(3);
     assert!(said.err.contains("boss@example.invalid, nora@example.invalid may"), "{said}");
+    // The audit judges by the same reviewers: the words under a main of one's own are named, and no other.
+    let report = audit(&world, &["--all"], 3);
+    let findings = report["findings"].as_array().unwrap().iter();
+    let forged: Vec<String> = findings.filter(|one| one["rule"] == "review-forged").map(Value::to_string).collect();
+    assert!(!forged.is_empty(), "{report:#}");
+    for one in forged {
+        assert!(!one.contains("by nora@") && !one.contains("by boss@") && one.contains("is closed by"), "{one}");
+    }
 }
 
 #[test]

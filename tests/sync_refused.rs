@@ -24,7 +24,7 @@ fn forbidden(world: &World) -> Vec<(&'static str, String, String, &'static str)>
         (world.git("a", &["show", &format!("{run}:{own}")]), world.git("a", &["show", &format!("{run}:{x}")]));
     let forged = did.replace("\"feeds_into\": 2000}", "\"feeds_into\": 60000}") + "\n";
     assert!(forged.contains("60000") && did.contains("2000"), "{did}");
-    let quiet_record = said.replace("2000", "2001") + "\n";
+    let quiet_record = said.replace(" 2000", " 2001") + "\n";
     let renamed = |from: &str, to: &str| {
         let path = own.replace(from, to);
         let id = path.rsplit('/').next().unwrap().trim_end_matches(".json").to_owned();

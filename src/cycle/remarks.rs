@@ -7,7 +7,7 @@ use super::{Cycle, CycleError};
 use crate::delta::RunRecord;
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
-use crate::model::{layout, settings};
+use crate::model::layout;
 use crate::review::kept_out::{clip, digest, kept_out};
 use crate::review::remark::REMARKS;
 use crate::review::{Remark, ReviewRecord, Verdict};
@@ -100,7 +100,7 @@ impl Cycle {
             let tree = commit?.tree;
             // What cannot be read let nobody do anything.
             if seen.insert(store.file(tree, layout::SETTINGS)?.map(|file| file.blob))
-                && self.settings_in(tree).is_ok_and(|settings| lets_forget(&settings.review, remark.address()))
+                && self.settings_in(tree).is_ok_and(|settings| settings.review.lets_decide(remark.address()))
             {
                 return Ok(true);
             }
@@ -119,7 +119,7 @@ impl Cycle {
 
     /// Whether main lets somebody decide on any run, and so take back the words of decisions.
     pub fn may_forget(&self, address: &str) -> Result<bool, CycleError> {
-        Ok(lets_forget(&self.review_of_main()?, address))
+        Ok(self.review_of_main()?.lets_decide(address))
     }
 
     /// The remark that takes a rejection of a run back by another run, with the decision that it is about.
@@ -224,10 +224,4 @@ impl Cycle {
         let other = review.declined.0.iter().find(|text| !said.contains(*text));
         Ok(other.map(|_| "quotes words that its run does not say, or that it lets in".to_owned()))
     }
-}
-
-/// Whether those settings let somebody decide on any run.
-pub(super) fn lets_forget(settings: &settings::Review, address: &str) -> bool {
-    let all = settings.deciders();
-    all.is_empty() || all.contains(&address)
 }

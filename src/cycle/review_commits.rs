@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::remarks::lets_forget;
 use super::reviews::is_of_reviewer;
 use super::{Cycle, CycleError, signed};
 use crate::limits;
@@ -129,9 +128,7 @@ impl Cycle {
         let own = self.brought_by(&landed, None, &path)?;
         let merge = self.brought_by(&landed, Some(&own), &path)?;
         Ok(match self.main_of_policy(&merge)? {
-            Some(main) if own.email == remark.address() => {
-                lets_forget(&self.settings_at(main)?.review, remark.address())
-            }
+            Some(main) if own.email == remark.address() => self.settings_at(main)?.review.lets_decide(remark.address()),
             _ => false,
         })
     }

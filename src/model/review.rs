@@ -161,6 +161,12 @@ impl Review {
         all.into_iter().collect()
     }
 
+    /// Whether a person may decide on some run, as everybody may where nobody is named.
+    pub fn lets_decide(&self, address: &str) -> bool {
+        let all = self.deciders();
+        all.is_empty() || all.contains(&address)
+    }
+
     /// The documents of councils that are named.
     pub fn councils(&self) -> impl Iterator<Item = &str> {
         let all = std::iter::once(&self.council).chain(self.rule.iter().map(|rule| &rule.council));

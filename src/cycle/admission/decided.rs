@@ -5,7 +5,6 @@
 
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
-use crate::cycle::remarks::lets_forget;
 use crate::delta::RunRecord;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
@@ -88,7 +87,7 @@ impl Judge<'_> {
         let here = self.settings_of_main()?;
         let from = commit.parents.first().copied().unwrap_or(commit.id);
         let settings = self.settings_since(from, &here)?;
-        if by != commit.email || !settings.iter().any(|settings| lets_forget(&settings.review, &by)) {
+        if by != commit.email || !settings.iter().any(|settings| settings.review.lets_decide(&by)) {
             let why =
                 format!("takes the rejection of {about} back for {by}, and {} may not decide on that", commit.email);
             self.fault_of(Kind::Reviewer, commit, path, 1, why);

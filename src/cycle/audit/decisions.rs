@@ -109,9 +109,8 @@ impl Auditor<'_> {
                 self.asked_again(&council)?;
             } else if let Ok(closing) = Closing::decode(&bytes, &path) {
                 let eras = self.historian.eras_between(closing.at_ms / 1000, commit.committed);
-                let lets = |names: &[&str]| names.is_empty() || names.contains(&address(&closing.by));
                 let mut settings = eras.iter().filter_map(|era| self.historian.settings(era));
-                if !settings.any(|settings| lets(&settings.review.deciders())) {
+                if !settings.any(|settings| settings.review.lets_decide(address(&closing.by))) {
                     let message = format!("is closed by {}, and main names others as reviewers", address(&closing.by));
                     found.push(Finding::new(Rule::ReviewForged, commit.id, message).at(&path, 1));
                 }

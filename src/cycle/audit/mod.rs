@@ -76,7 +76,7 @@ impl Cycle {
         (audited.fresh, audited.left_off) = (0, 0);
         audited.findings = audited.rewritten.union(&audited.drifts).chain(&broken).cloned().collect();
         let hidden = audited.known(&self.store);
-        let mut auditor = Auditor::new(self, audited)?;
+        let mut auditor = Auditor::new(self, audited, &tips)?;
         let eras = auditor.historian.times();
         // What was in force when older runs were made is not what it was then.
         if !auditor.audited.goes_on_by(&eras) {
@@ -125,9 +125,10 @@ impl Cycle {
         };
         let branch = if on_main { self.store.main().clone() } else { self.store.wake().clone() };
         let tips: Tips = [(branch, tip)].into_iter().collect();
-        let mut auditor = Auditor::new(self, Audited::default())?;
+        let waiting = self.audited_tips()?.0;
+        let mut auditor = Auditor::new(self, Audited::default(), &waiting)?;
         auditor.walk(&tips, &hidden, false, progress)?;
-        auditor.settle(&self.audited_tips()?.0)?;
+        auditor.settle(&waiting)?;
         Ok(Some(auditor.audited))
     }
 
@@ -202,39 +203,33 @@ impl Cycle {
 
     /// Main, wake and the runs that wait; and refs that name no commit, which are left out.
     fn audited_tips(&self) -> Result<(Tips, Vec<Finding>), CycleError> {
-        let (mut tips, mut broken) = (Tips::new(), Vec::new());
-        for branch in [self.store.main(), self.store.wake()] {
-            tips.insert(branch.clone(), self.store.need_tip(branch)?);
-        }
-        let is_none = |broken: &mut Vec<Finding>, name: &str, id: CommitId| {
-            let is_none = self.store.has_no_commit(id);
-            if is_none {
-                broken.push(Finding::new(Rule::Unreadable, id, format!("is what {name} names, and no commit")));
+        let (store, mut broken) = (&self.store, Vec::new());
+        let none = |name: &str, id| Finding::new(Rule::Unreadable, id, format!("is what {name} names, and no commit"));
+        let all = || -> Result<Tips, CycleError> {
+            let mut tips: Tips = self.run_branches()?.into_iter().collect();
+            for branch in [store.main(), store.wake()] {
+                tips.insert(branch.clone(), store.need_tip(branch)?);
             }
-            is_none
+            Ok(tips)
         };
-        for (branch, tip) in self.run_branches()? {
-            if !is_none(&mut broken, branch.as_str(), tip) {
-                tips.insert(branch, tip);
-            }
-        }
-        // Of a branch that ends at what cannot be read the rest is audited, and so are all others.
-        for tip in tips.values() {
-            if let Err(error) = self.store.commit(*tip) {
+        let mut tips = all()?;
+        for (branch, tip) in &tips {
+            let Err(error) = store.commit(*tip) else { continue };
+            if store.has_no_commit(*tip) {
+                broken.push(none(branch.as_str(), *tip));
+            } else {
+                // Of a branch that ends at what cannot be read the rest is audited, and so are all others.
                 broken.push(Finding::new(Rule::Unreadable, *tip, error.to_string()));
-                self.store.pass_over(*tip);
+                store.pass_over(*tip);
             }
         }
         if !broken.is_empty() {
-            for branch in [self.store.main(), self.store.wake()] {
-                tips.insert(branch.clone(), self.store.need_tip(branch)?);
-            }
-            tips.extend(self.run_branches()?.into_iter().filter(|(_, tip)| self.store.commit(*tip).is_ok()));
+            tips = all()?;
+            tips.retain(|_, tip| store.commit(*tip).is_ok());
         }
-        if let Some(tip) = self.store.reviews()?
-            && is_none(&mut broken, "the ref of decisions", tip)
-        {
-            self.store.go_on_without_reviews();
+        if let Some(tip) = store.reviews()?.filter(|tip| store.has_no_commit(*tip)) {
+            broken.push(none("the ref of decisions", tip));
+            store.go_on_without_reviews();
         }
         Ok((tips, broken))
     }
@@ -298,9 +293,9 @@ impl Cycle {
 }
 
 impl<'c> Auditor<'c> {
-    fn new(cycle: &'c Cycle, audited: Audited) -> Result<Self, CycleError> {
-        // What a commit rests on may lie outside of the part that is audited.
-        let historian = cycle.historian(&cycle.audited_tips()?.0)?;
+    /// An auditor who knows the history of all tips: a commit of the audited part may rest on one outside of it.
+    fn new(cycle: &'c Cycle, audited: Audited, tips: &Tips) -> Result<Self, CycleError> {
+        let historian = cycle.historian(tips)?;
         Ok(Self { cycle, historian, audited, runs: BTreeMap::new(), gained: HashSet::new(), is_new: true })
     }
 

@@ -202,8 +202,7 @@ impl Cycle {
     /// may, as anybody where main names nobody.
     pub fn speakers_beside(&self, by: &str) -> Result<Option<String>, CycleError> {
         let settings = self.review_of_main()?;
-        let may = settings.deciders();
-        Ok((!may.is_empty() && !may.contains(&address(by))).then(|| may.join(", ")))
+        Ok((!settings.lets_decide(address(by))).then(|| settings.deciders().join(", ")))
     }
 
     /// Keeps a council, durable when this returns.

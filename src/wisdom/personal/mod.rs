@@ -8,7 +8,6 @@ mod rules;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::model::ids::is_invisible;
 use crate::text;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use rules::RULES;
@@ -36,8 +35,7 @@ pub fn first(text: &str) -> Option<&'static str> {
     if text.contains(['\u{202d}', '\u{202e}']) {
         return Some("a text that is read in another direction than it is written");
     }
-    let is_seen = |c: &char| !is_invisible(*c) && !matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{2800}');
-    let visible: String = text.chars().filter(is_seen).collect();
+    let visible: String = text.chars().filter(|c| text::is_seen(*c)).collect();
     let bare = text::fold(&visible);
     let other = [apart(&visible), together(&visible)];
     if let Some(rule) = other.iter().find_map(|look| in_rules(&crate::model::ids::normalise(look))) {
