@@ -18,7 +18,7 @@ fn forged() -> (World, String) {
 }
 
 /// An object of git from its bytes, whatever they say.
-fn object(world: &World, kind: &str, bytes: &[u8]) -> String {
+pub fn object(world: &World, kind: &str, bytes: &[u8]) -> String {
     let mut git = Command::new("git")
         .arg("-C")
         .arg(world.dir("a"))

@@ -10,6 +10,7 @@ mod answers;
 mod apply;
 mod architecture;
 mod audit;
+mod audit_dated;
 mod audit_names;
 mod audit_settled;
 mod audit_unread;

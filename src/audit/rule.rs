@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the rules: a result by other rules is of no use.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -140,6 +140,8 @@ pub struct Cycle {
     taken_back: RefCell<Option<TakenBack>>,
     /// True while history is audited: a decision that cannot be read is a finding, and stops nothing.
     is_auditing: Cell<bool>,
+    /// The decisions that an audit found forged or late, by their ids: for it they count for nothing.
+    void: RefCell<BTreeSet<RunId>>,
 }
 
 /// Of a tree, the runs that are taken back, each with the run that did it.
@@ -244,6 +246,7 @@ impl Cycle {
             outlined: RefCell::default(),
             taken_back: RefCell::default(),
             is_auditing: Cell::default(),
+            void: RefCell::default(),
         })
     }
 
@@ -291,7 +294,7 @@ impl Cycle {
     /// The same brain on another thread, by its own view of the repository.
     fn beside(dir: PathBuf, store: Store, shared: Arc<Shared>) -> Self {
         let (waiting, causes, held_by_influence, told) = Default::default();
-        let (decisions_walked, outlined, taken_back, is_auditing) = Default::default();
+        let (decisions_walked, outlined, taken_back, is_auditing, void) = Default::default();
         Self {
             dir,
             store,
@@ -304,6 +307,7 @@ impl Cycle {
             outlined,
             taken_back,
             is_auditing,
+            void,
         }
     }
 

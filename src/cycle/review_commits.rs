@@ -66,7 +66,7 @@ impl Cycle {
             Some(council) => self.is_by_council(review, council, settings, rule)?,
             None => is_of_reviewer(review, settings, rule),
         };
-        if !is_theirs {
+        if !is_theirs || self.void.borrow().contains(&review.review) {
             return Ok(false);
         }
         self.is_added_by(&review.path(), review.address())

@@ -227,6 +227,10 @@ pub const PACK_WINDOW_BYTES: usize = 1 << 20;
 pub const JOINED: usize = 8;
 /// Packs beyond which they are put together though few of them are small: each look-up of a missing object asks every one of them.
 pub const PACKS: usize = 64;
+/// The largest commit that is read, bytes: what the program writes stays far below.
+pub const COMMIT_BYTES: usize = 4 << 20;
+/// The most trailers of a commit: a run may have one for each of [`WINDOW_STIMULI`].
+pub const TRAILERS: usize = 20_000;
 /// Stimuli of one commit: a batch of any length is durable in steps that a killed `feed` resumes after.
 pub const STIMULI_PER_COMMIT: usize = 1_000;
 /// Signals that one run answers: each can cost some hundred operations.

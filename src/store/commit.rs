@@ -3,6 +3,7 @@
 use git2::{ObjectType, Oid};
 
 use super::{CommitId, Store, StoreError, TreeId};
+use crate::limits;
 use crate::model::AgentName;
 
 /// Committer of a machine without `user.name`.
@@ -91,10 +92,10 @@ impl Commit {
         }
         let ours = raw_trailers(&self.message);
         let gits = gits_trailers(&self.message);
-        let of = |key: &str, trailers: &[Trailer]| -> Vec<String> {
-            trailers.iter().filter(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.clone()).collect()
-        };
-        let key = keys.into_iter().find(|key| of(key, &ours) != of(key, &gits))?;
+        if ours.len().max(gits.len()) > limits::TRAILERS {
+            return Some(format!("has more than {} trailers", limits::TRAILERS));
+        }
+        let key = keys.into_iter().find(|key| !values(&ours, key).eq(values(&gits, key)))?;
         Some(format!("has a trailer {key} that git and this program do not read alike"))
     }
 
@@ -105,7 +106,7 @@ impl Commit {
 
     /// All values of a trailer, in order.
     pub fn trailer_values<'c>(&'c self, key: &'c str) -> impl Iterator<Item = &'c str> {
-        self.trailers.iter().filter(move |(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, v)| v.as_str())
+        values(&self.trailers, key)
     }
 
     /// The agent that its author's address names.
@@ -138,6 +139,10 @@ impl Commit {
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
+}
+
+fn values<'t>(trailers: &'t [Trailer], key: &'t str) -> impl Iterator<Item = &'t str> {
+    trailers.iter().filter(move |(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
 }
 
 /// The address of an agent.
@@ -198,14 +203,20 @@ impl CommitSpec {
 }
 
 impl Store {
-    /// Reads a commit.
+    /// Reads a commit. One that was [passed over](Store::pass_over) is no parent of it; the newest one behind that is.
     pub fn commit(&self, id: CommitId) -> Result<Commit, StoreError> {
+        let mut commit = self.commit_as_it_is(id)?;
+        commit.parents.iter_mut().for_each(|parent| *parent = self.stand_in(*parent));
+        Ok(commit)
+    }
+
+    fn commit_as_it_is(&self, id: CommitId) -> Result<Commit, StoreError> {
         let bytes = self.object(id.0, ObjectType::Commit, "commit")?;
-        parse(id, &bytes).ok_or_else(|| StoreError::BadObject {
-            what: "commit",
-            id: id.to_string(),
-            reason: "its header does not parse".to_owned(),
-        })
+        let bad = |reason: String| StoreError::BadObject { what: "commit", id: id.to_string(), reason };
+        if bytes.len() > limits::COMMIT_BYTES {
+            return Err(bad(format!("it has {} bytes", bytes.len())));
+        }
+        parse(id, &bytes).ok_or_else(|| bad("its header does not parse".to_owned()))
     }
 
     /// Whether there is no commit of that id: nothing, or an object of another kind.
@@ -216,7 +227,7 @@ impl Store {
 
     /// The parents that the header of a commit names, whatever else it says.
     pub(super) fn parents_named(&self, id: CommitId) -> Result<Vec<CommitId>, StoreError> {
-        if let Ok(commit) = self.commit(id) {
+        if let Ok(commit) = self.commit_as_it_is(id) {
             return Ok(commit.parents);
         }
         let read = self.with_objects(|r| {
@@ -296,13 +307,14 @@ fn identity(line: &str) -> Option<(&str, &str, &str)> {
 /// The trailers of a message: the last paragraph after the first, if each of its lines is one, or what `git cherry-pick -x` writes. Stricter
 /// than git, which takes a paragraph with some other lines too: a body must not be able to pass for trailers.
 fn parse_trailers(message: &str) -> Vec<Trailer> {
-    raw_trailers(message).into_iter().map(|(key, value)| (key, unescape(&value))).collect()
+    raw_trailers(message).into_iter().map(|(key, value)| (key, unescape(&value))).take(limits::TRAILERS).collect()
 }
 
 fn raw_trailers(message: &str) -> Vec<Trailer> {
     let Some((_, last)) = message.trim_end().rsplit_once("\n\n") else { return Vec::new() };
-    let lines: Option<Vec<Trailer>> = last.lines().filter(|line| !line.starts_with(PICKED)).map(trailer_line).collect();
-    lines.unwrap_or_default()
+    let lines = last.lines().filter(|line| !line.starts_with(PICKED)).map(trailer_line);
+    // One more than there may be tells that there are too many.
+    lines.take(limits::TRAILERS + 1).collect::<Option<Vec<Trailer>>>().unwrap_or_default()
 }
 
 fn trailer_line(line: &str) -> Option<Trailer> {
@@ -348,6 +360,9 @@ fn gits_trailers(message: &str) -> Vec<Trailer> {
     let mut found: Vec<Trailer> = Vec::new();
     let mut goes_on = false;
     for line in start.map_or(&[][..], |start| &lines[start..]).iter().filter(|line| !line.starts_with('#')) {
+        if found.len() > limits::TRAILERS {
+            break;
+        }
         if line.starts_with(is_space) {
             if let Some((_, value)) = found.last_mut().filter(|_| goes_on) {
                 value.push(' ');

@@ -249,10 +249,14 @@ impl ObjectWriter<'_> {
         skip: usize,
     ) -> Result<Option<Oid>, StoreError> {
         let bytes = base.map(|entry| self.store.object(entry.id, ObjectType::Tree, "tree")).transpose()?;
-        let bad = || bad_tree(base.map_or(Oid::ZERO_SHA1, |entry| entry.id));
+        let id = base.map_or(Oid::ZERO_SHA1, |entry| entry.id);
         let before: Option<Vec<(&[u8], Entry)>> = entries(bytes.as_deref().unwrap_or_default()).collect();
-        let mut before = before.ok_or_else(bad)?;
+        let mut before = before.ok_or_else(|| bad_tree(id))?;
+        let is_in_order = before.windows(2).all(|pair| in_order(pair[0], pair[1]).is_lt());
         before.sort_unstable_by_key(|(name, _)| *name);
+        if !is_in_order || before.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return Err(disordered_tree(id));
+        }
         let mut olds = before.iter().peekable();
         let mut after: Rows<'_> = Vec::with_capacity(before.len() + edits.len());
         let mut changed = false;
@@ -326,8 +330,9 @@ impl ObjectWriter<'_> {
             }
             Some(Change::Write(bytes)) => {
                 refuse_folder()?;
-                let kept = old.and_then(|e| e.file()).filter(File::is_regular);
-                Some(Entry { mode: kept.map_or(FILE, |f| f.mode), id: self.blob_of(bytes).map_err(|e| e.at(path))?.0 })
+                // A mode that no git writes today goes with the bytes that it was of.
+                let kept = old.map(|entry| entry.mode).filter(|mode| matches!(*mode, FILE | EXECUTABLE));
+                Some(Entry { mode: kept.unwrap_or(FILE), id: self.blob_of(bytes).map_err(|e| e.at(path))?.0 })
             }
             Some(Change::WriteExecutable(bytes)) => {
                 refuse_folder()?;
@@ -373,7 +378,7 @@ pub(super) fn entries(bytes: &[u8]) -> impl Iterator<Item = Option<(&[u8], Entry
 fn first_entry(bytes: &[u8]) -> Option<(&[u8], Entry, &[u8])> {
     let space = bytes.iter().take(8).position(|b| *b == b' ')?;
     let octal = |mode: u32, digit: &u8| (b'0'..=b'7').contains(digit).then(|| mode << 3 | u32::from(digit - b'0'));
-    let mode = bytes[..space].iter().try_fold(0, octal)?;
+    let mode = bytes[..space].iter().try_fold(0, octal).filter(|_| bytes[0] != b'0')?;
     // The name ends at a zero, which the library finds faster than a loop does.
     let name = CStr::from_bytes_until_nul(&bytes[space + 1..]).ok()?.to_bytes();
     let rest = &bytes[space + 1 + name.len() + 1..];
@@ -384,8 +389,7 @@ fn first_entry(bytes: &[u8]) -> Option<(&[u8], Entry, &[u8])> {
 
 /// A folder's bytes, in git's own order, in which folders sort as `name/`.
 fn encode(mut rows: Rows<'_>) -> Vec<u8> {
-    let end = |entry: &Entry| entry.is_folder().then_some(b'/');
-    rows.sort_by(|(a, x), (b, y)| a.iter().copied().chain(end(x)).cmp(b.iter().copied().chain(end(y))));
+    rows.sort_by(|(a, x), (b, y)| in_order((a, *x), (b, *y)));
     let mut bytes = Vec::with_capacity(rows.iter().map(|(name, _)| name.len() + 8 + ID).sum());
     for (name, entry) in rows {
         match entry.mode {
@@ -398,6 +402,12 @@ fn encode(mut rows: Rows<'_>) -> Vec<u8> {
         bytes.extend_from_slice(entry.id.as_bytes());
     }
     bytes
+}
+
+/// Git's order of entries, in which folders sort as `name/`.
+fn in_order((a, x): (&[u8], Entry), (b, y): (&[u8], Entry)) -> std::cmp::Ordering {
+    let end = |entry: Entry| entry.is_folder().then_some(b'/');
+    a.iter().copied().chain(end(x)).cmp(b.iter().copied().chain(end(y)))
 }
 
 /// Path components in an order that keeps what is below a folder together.
@@ -422,12 +432,12 @@ fn join(prefix: &str, name: &[u8], entry: &Entry) -> Result<String, StoreError> 
     Ok(path)
 }
 
-/// The network holds regular files only: a symlink or submodule in it is somebody's trap.
+/// The network holds files as git writes them today and folders: a symlink or submodule in it is somebody's trap, and another mode is another tree
+/// than the one that a merge makes.
 fn refuse_link(path: &str, mode: u32) -> Result<(), StoreError> {
-    let inside = is_inside(path);
-    let plain = mode == FOLDER || mode & 0o170_000 == 0o100_000;
-    let known = plain || mode == 0o120_000 || mode == 0o160_000;
-    match known && (plain || !inside) {
+    let is_ours = matches!(mode, FOLDER | FILE | EXECUTABLE);
+    let is_known = is_ours || mode & 0o170_000 == 0o100_000 || matches!(mode, 0o120_000 | 0o160_000);
+    match is_ours || is_known && !is_inside(path) {
         true => Ok(()),
         false => Err(bad_path(path, "it is a symlink, a submodule, or of an unknown mode")),
     }
@@ -486,6 +496,11 @@ fn bad_path(path: &str, reason: &'static str) -> StoreError {
 
 fn bad_tree(id: Oid) -> StoreError {
     StoreError::BadObject { what: "tree", id: id.to_string(), reason: "its entries do not parse".to_owned() }
+}
+
+fn disordered_tree(id: Oid) -> StoreError {
+    let reason = "its entries are not in git's order, or a name is there twice".to_owned();
+    StoreError::BadObject { what: "tree", id: id.to_string(), reason }
 }
 
 mod difference;

@@ -21,47 +21,50 @@ use crate::store::{BlobId, Commit, CommitId};
 use crate::world::is_signed;
 
 impl Auditor<'_> {
-    /// Audits decisions that are new, councils, and the story.
-    pub(super) fn decisions(&mut self, with_story: bool) -> Result<(), CycleError> {
+    /// Audits decisions that are new, and councils; the runs that they are about.
+    pub(super) fn decisions(&mut self) -> Result<BTreeSet<RunId>, CycleError> {
+        let store = &self.cycle.store;
+        let Some(tip) = store.reviews()? else { return Ok(BTreeSet::new()) };
+        let known: Vec<CommitId> = self.audited.reviews().into_iter().filter(|id| store.commit(*id).is_ok()).collect();
+        let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
+        let mut decided: BTreeSet<RunId> =
+            self.audited.disputed.iter().filter_map(|run| RunId::parse(run).ok()).collect();
+        let new = store.commits_within(tip, &known, limits::AUDIT_WALK);
+        let new = self.goes_on(tip, new.map_err(CycleError::from))?.unwrap_or_default();
+        self.audited.decisions += new.len();
+        let old: Vec<CommitId> = self.audited.doubtful(store).into_iter().filter(|id| !new.contains(id)).collect();
+        for id in old.into_iter().chain(new) {
+            let faults = self.cycle.faults_of_decision(id, since.as_ref());
+            let Some(faults) = self.goes_on_with_decisions(id, faults)? else { continue };
+            for (path, why) in faults {
+                let rule = match path.as_str() {
+                    _ if why == WRITTEN_ONCE => Rule::WrittenOnce,
+                    path if CouncilRecord::is_at(path) => Rule::CouncilVerdict,
+                    "" if why.contains("sign") => Rule::Signature,
+                    _ if why.contains("ahead of the clock") => Rule::Clock,
+                    _ => Rule::ReviewForged,
+                };
+                self.audited.doubt(id);
+                self.audited.add(Finding::new(rule, id, why).at(&path, 0));
+            }
+            let commit = self.cycle.store.commit(id)?;
+            if commit.parents.len() < 2 {
+                let found = self.decision(&commit, &mut decided);
+                self.goes_on_with_decisions(id, found)?;
+            }
+        }
+        Ok(decided)
+    }
+
+    /// Audits what decisions say together, and the story.
+    pub(super) fn after_decisions(&mut self, decided: &BTreeSet<RunId>) -> Result<(), CycleError> {
         let store = &self.cycle.store;
         if let Some(tip) = store.reviews()? {
-            let known: Vec<CommitId> =
-                self.audited.reviews().into_iter().filter(|id| store.commit(*id).is_ok()).collect();
-            let since = store.requires_signatures()?.then(|| store.signed_since()).transpose()?;
-            let mut decided: BTreeSet<RunId> =
-                self.audited.disputed.iter().filter_map(|run| RunId::parse(run).ok()).collect();
-            let new = store.commits_within(tip, &known, limits::AUDIT_WALK);
-            let new = self.goes_on(tip, new.map_err(CycleError::from))?.unwrap_or_default();
-            self.audited.decisions += new.len();
-            let old: Vec<CommitId> = self.audited.doubtful(store).into_iter().filter(|id| !new.contains(id)).collect();
-            for id in old.into_iter().chain(new) {
-                let faults = self.cycle.faults_of_decision(id, since.as_ref());
-                let Some(faults) = self.goes_on_with_decisions(id, faults)? else { continue };
-                for (path, why) in faults {
-                    let rule = match path.as_str() {
-                        _ if why == WRITTEN_ONCE => Rule::WrittenOnce,
-                        path if CouncilRecord::is_at(path) => Rule::CouncilVerdict,
-                        "" if why.contains("sign") => Rule::Signature,
-                        _ if why.contains("ahead of the clock") => Rule::Clock,
-                        _ => Rule::ReviewForged,
-                    };
-                    self.audited.doubt(id);
-                    self.audited.add(Finding::new(rule, id, why).at(&path, 0));
-                }
-                let commit = self.cycle.store.commit(id)?;
-                if commit.parents.len() < 2 {
-                    let found = self.decision(&commit, &mut decided);
-                    self.goes_on_with_decisions(id, found)?;
-                }
-            }
-            let found = self.contradictions(&decided).and_then(|()| self.bypasses());
+            let found = self.contradictions(decided).and_then(|()| self.bypasses());
             self.goes_on(tip, found)?;
         }
-        if with_story {
-            let found = self.story_gap();
-            self.goes_on(self.cycle.store.need_tip(self.cycle.store.wake())?, found)?;
-        }
-        Ok(())
+        let found = self.story_gap();
+        self.goes_on(store.need_tip(store.wake())?, found).map(drop)
     }
 
     /// Goes on where a commit of decisions cannot be read, and judges it again at the next audit.
@@ -126,7 +129,17 @@ impl Auditor<'_> {
     /// Whether main, at the time of a decision, let its author decide.
     pub(super) fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
         let at = review.review.unix_ms() / 1000;
-        self.lets_decide(review, at.min(commit.committed), commit.committed.max(at), |_| true)
+        // Nobody decides on what is not there yet, whatever a date says.
+        let since = self.subject_since(review);
+        let [from, until] = [at.min(commit.committed), at.max(commit.committed)].map(|time| time.max(since));
+        self.lets_decide(review, from, until, |_| true)
+    }
+
+    /// The time since which there is a subject of a decision, as far as clocks can tell, seconds.
+    fn subject_since(&self, review: &ReviewRecord) -> i64 {
+        let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
+        let made = commit.map_or(i64::MIN, |commit| commit.committed);
+        made.max(review.run.unix_ms() / 1000).saturating_sub(limits::FUTURE_SECONDS)
     }
 
     /// Whether main let its author decide at some time before: who was away may not know of the change.

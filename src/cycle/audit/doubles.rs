@@ -76,7 +76,20 @@ impl Auditor<'_> {
                 Place::Run(run) => run.to_string(),
                 _ => String::new(),
             };
-            for (_, _, other, _) in records.iter().filter(|(.., blob)| *blob != stands) {
+            // Of a run that was thrown away its own commit is honest, and what brought it again is not.
+            let left = store.tree_of(first).map_err(CycleError::from);
+            let left = left.and_then(|tree| {
+                Ok(RunId::parse(&run).ok().map(|run| self.cycle.record_in(tree, &run)).transpose()?.flatten())
+            });
+            let is_left_over = left?.is_some_and(|record| record.is_left_over());
+            for (landed, _, other, _) in records.iter().filter(|(.., blob)| *blob != stands) {
+                if let Some(by) = line.get(*landed).filter(|_| is_left_over) {
+                    let message = format!(
+                        "brings the record of a run again that was thrown away: {first} has what is left of it"
+                    );
+                    found.push(Finding::new(Rule::SingleWriter, *by, message).at(path, 1).of_run(&run));
+                    continue;
+                }
                 let message = format!("is a second record of its run: {first} brought another one");
                 found.push(Finding::new(Rule::SingleWriter, *other, message).at(path, 1).of_run(&run));
             }

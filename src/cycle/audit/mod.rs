@@ -16,7 +16,7 @@ mod state;
 mod story;
 mod undone;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::admission::history::Historian;
 use super::admission::{Fault, Kind};
@@ -62,6 +62,7 @@ impl Cycle {
         let before = self.is_auditing.replace(true);
         let audited = audit();
         self.is_auditing.set(before);
+        self.void.take();
         audited
     }
 
@@ -83,8 +84,11 @@ impl Cycle {
             return self.audit_new(true, progress);
         }
         auditor.audited.eras = eras;
+        // A landing is judged by the decisions that count.
+        let decided = auditor.decisions()?;
+        self.void.replace(auditor.audited.void());
         auditor.walk(&tips, &hidden, true, progress)?;
-        auditor.decisions(true)?;
+        auditor.after_decisions(&decided)?;
         let wake = self.store.need_tip(self.store.wake())?;
         let found = auditor.doubles(&tips);
         auditor.goes_on(wake, found)?;
@@ -127,6 +131,8 @@ impl Cycle {
         let tips: Tips = [(branch, tip)].into_iter().collect();
         let waiting = self.audited_tips()?.0;
         let mut auditor = Auditor::new(self, Audited::default(), &waiting)?;
+        // Decisions are judged by an audit of all, and a part goes by the newest one.
+        self.void.replace(Audited::load(&self.store).map(|known| known.void()).unwrap_or_default());
         auditor.walk(&tips, &hidden, false, progress)?;
         auditor.settle(&waiting)?;
         Ok(Some(auditor.audited))
@@ -331,12 +337,21 @@ impl<'c> Auditor<'c> {
         }
         let fresh: HashSet<CommitId> = all.iter().map(|(id, _)| *id).collect();
         self.is_new = false;
-        for id in self.audited.suspects(store) {
-            for (_, tip) in &order {
-                if !fresh.contains(&id) && store.is_ancestor(id, *tip)? {
-                    self.commit(id, *tip)?;
-                    break;
-                }
+        let suspects = self.audited.suspects(store);
+        for id in &suspects {
+            if store.commit(*id).is_err() {
+                store.pass_over(*id);
+            }
+        }
+        let (mut behind, mut walked): (HashMap<CommitId, CommitId>, Vec<CommitId>) = Default::default();
+        for (_, tip) in order.iter().filter(|_| !suspects.is_empty()) {
+            let beyond = store.commits_within(*tip, &walked, limits::AUDIT_WALK)?;
+            behind.extend(beyond.into_iter().map(|id| (id, *tip)));
+            walked.push(*tip);
+        }
+        for id in suspects.into_iter().filter(|id| !fresh.contains(id)) {
+            if let Some(tip) = behind.get(&id) {
+                self.commit(id, *tip)?;
             }
         }
         self.is_new = true;
@@ -408,6 +423,8 @@ impl<'c> Auditor<'c> {
             Err(error) => {
                 self.audited.add(Finding::new(Rule::Unreadable, id, error.to_string()));
                 self.audited.suspect(id);
+                // What stands upon it is held against what lies behind it.
+                store.pass_over(id);
                 if self.is_new {
                     self.audited.passed(id, &[], 0);
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use git2::{ObjectType, Oid};
 
-use super::{Entry, FOLDER, FileChange, Folder, ID, bad_path, bad_tree, entries, join};
+use super::{Entry, FOLDER, FileChange, Folder, ID, bad_path, bad_tree, disordered_tree, entries, in_order, join};
 use crate::limits;
 use crate::store::{Store, StoreError, TreeId};
 
@@ -163,7 +163,8 @@ impl Store {
         let sides = [old, new].map(|entry| entry.map_or(Oid::ZERO_SHA1, |entry| entry.id));
         let [before, after] = [&bytes[0], &bytes[1]].map(|bytes| bytes.as_deref().unwrap_or_default());
         let (before, after) = differing(before, after);
-        self.compare_entries([folder(before, sides[0])?, folder(after, sides[1])?], path, comparison)
+        // A tree that is out of order ends what brings it, and not what mends it.
+        self.compare_entries([entries_of(before, sides[0])?, folder(after, sides[1])?], path, comparison)
     }
 
     fn compare_entries(
@@ -187,7 +188,23 @@ impl Store {
 }
 
 /// A folder's entries out of the bytes of a tree, or of a part of it.
+///
+/// # Errors
+/// Entries that do not parse, are not in git's order, or have one name twice: no git writes such a tree, and which entry counts is not said.
 pub(super) fn folder(bytes: &[u8], id: Oid) -> Result<Folder, StoreError> {
+    let (mut folder, mut last) = (Folder::new(), None);
+    for entry in entries(bytes) {
+        let (name, entry) = entry.ok_or_else(|| bad_tree(id))?;
+        let is_after = last.replace((name, entry)).is_none_or(|last| in_order(last, (name, entry)).is_lt());
+        if !is_after || folder.insert(name.to_vec(), entry).is_some() {
+            return Err(disordered_tree(id));
+        }
+    }
+    Ok(folder)
+}
+
+/// The same in any order; of a name that is there twice the last entry.
+fn entries_of(bytes: &[u8], id: Oid) -> Result<Folder, StoreError> {
     entries(bytes).map(|e| e.map(|(n, e)| (n.to_vec(), e)).ok_or_else(|| bad_tree(id))).collect()
 }
 

@@ -318,21 +318,47 @@ fn folders_are_compared_by_what_differs_and_give_what_all_entries_give() {
     }
 }
 
-/// A name that is there twice is no change of what the first says: the last one counts, as it did when all entries were read.
 #[test]
-fn a_name_that_is_there_twice_is_seen_twice() {
+fn tree_that_no_git_writes_is_refused_and_what_mends_it_is_not() {
     let sandbox = Sandbox::brain();
     let store = sandbox.store();
     let writer = store.writer().unwrap();
-    let blobs: Vec<Oid> = (0..2).map(|n| writer.blob_of(vec![n]).unwrap().0).collect();
-    let raw = |ids: &[Oid]| {
-        let rows = ids.iter().flat_map(|id| [b"100644 a\0", id.as_bytes()].concat()).collect();
+    let blob = writer.blob_of(vec![1]).unwrap().0;
+    let empty = writer.tree(Vec::new()).unwrap();
+    let raw = |rows: &[(&str, Oid)]| {
+        let rows = rows.iter().flat_map(|(row, id)| [row.as_bytes(), b"\0", id.as_bytes()].concat()).collect();
         writer.tree(rows).unwrap()
     };
-    let (once, twice) = (raw(&blobs[..1]), raw(&blobs));
-    let changes = writer.store.diff(Some(once), Some(twice), "").unwrap();
-    let [change] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((change.old.unwrap().blob.0, change.new.unwrap().blob.0), (blobs[0], blobs[1]));
+    let good = raw(&[("100644 a", blob), ("100644 a.b", blob), ("40000 b", empty.0)]);
+    for (bad, why) in [
+        (&[("100644 a", blob), ("100644 a", blob)][..], "not in git's order"),
+        (&[("100644 a", blob), ("100644 a.b", blob), ("40000 a", empty.0)], "a name is there twice"),
+        (&[("100644 b", blob), ("100644 a", blob)], "not in git's order"),
+        (&[("40000 a", empty.0), ("100644 a.b", blob)], "not in git's order"),
+        (&[("0100644 a", blob)], "do not parse"),
+        (&[("040000 a", empty.0)], "do not parse"),
+    ] {
+        let bad = raw(bad);
+        let put = vec![TreeEdit { path: "z".into(), change: Change::Write(vec![2]) }];
+        let said = [
+            writer.store.diff(Some(good), Some(bad), "").map(drop),
+            writer.store.diff(None, Some(bad), "").map(drop),
+            writer.store.files(bad, "").map(drop),
+            writer.edit(Some(bad), put).map(drop),
+        ];
+        for (at, said) in said.into_iter().enumerate() {
+            assert!(said.as_ref().is_err_and(|error| error.to_string().contains(why)), "{at}, {why}: {said:?}");
+        }
+        if why != "do not parse" {
+            writer.store.diff(Some(bad), Some(good), "").unwrap();
+        }
+    }
+    let links = writer.store.diff(None, Some(raw(&[("120000 a", blob)])), "").unwrap();
+    assert_eq!(links.len(), 1, "beside the network people have what they like");
+    for mode in ["100664", "100600", "120000"] {
+        let inside = raw(&[("40000 network", raw(&[(&format!("{mode} a"), blob)]).0)]);
+        assert!(writer.store.files(inside, "").is_err(), "{mode}");
+    }
 }
 
 /// What lies beside the network is held against another tree without opening the network, however large that is.
