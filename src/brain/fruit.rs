@@ -228,16 +228,26 @@ impl Brain {
         Ok(notes)
     }
 
-    /// The runs of a cycle's fruit that wait for a person, one sentence each: taking the cycle back leaves them.
-    pub(super) fn waiting_fruit_of(&self, entered: &RunId) -> Result<Vec<String>, BrainError> {
+    /// The runs of a cycle's fruit that wait for a person, or have landed, one sentence each: taking the cycle back leaves them.
+    pub(super) fn fruit_left_of(&self, entered: &RunId) -> Result<Vec<String>, BrainError> {
         let fruit = format!("fruit of {entered}");
         let waiting = self.cycle.waiting_runs()?.into_iter();
         let waiting = waiting.filter(|one| one.commit.trailer("Trigger").is_some_and(|reason| *reason == fruit));
-        Ok(waiting
+        let mut notes: Vec<String> = waiting
             .map(|one| {
                 format!("{0}, a fruit of {entered}, still waits for review: `git brain reject {0}` settles it", one.run)
             })
-            .collect())
+            .collect();
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let Some((_, cycle)) = self.cycle.cycle_of(tree, entered)? else { return Ok(notes) };
+        for (run, became) in self.became(entered, &cycle)?.into_values().map(|became| (became.run, became.state)) {
+            if became == "landed" {
+                notes.push(format!(
+                    "{run}, a fruit of {entered}, stays in wake: `git brain revert {run}` takes it back"
+                ));
+            }
+        }
+        Ok(notes)
     }
 
     /// The fates of the fruit of a cycle, by key.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::deliberation::Deliberation;
+use crate::text::looks;
 
 /// A part in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -136,19 +137,20 @@ impl Cast {
         Ok(cast)
     }
 
-    /// Whether gardener and skeptic are of two known families. Case and white space make no other family.
+    /// Whether gardener and skeptic are of two known families. Case, white space and punctuation make no other family.
     ///
     /// # Errors
     /// A skeptic of an unknown family or of the gardener's.
     pub fn plays(&self) -> Result<(), CastError> {
         let Some(skeptic) = &self.skeptic else { return Ok(()) };
+        let bare = |family: &str| looks(family).replace(' ', "");
         let known = |role, member: &Member| {
             let family = member.family.as_deref().map(|family| family.trim().to_lowercase());
-            let family = family.filter(|family| !["", "unknown"].contains(&family.as_str()));
+            let family = family.filter(|family| !["", "unknown"].contains(&bare(family).as_str()));
             family.ok_or_else(|| CastError::NoFamily { role, mind: member.mind.clone() })
         };
         let (mines, attacks) = (known("gardener", &self.gardener)?, known("skeptic", skeptic)?);
-        if mines == attacks {
+        if bare(&mines) == bare(&attacks) {
             return Err(CastError::SameFamily {
                 gardener: self.gardener.mind.clone(),
                 skeptic: skeptic.mind.clone(),

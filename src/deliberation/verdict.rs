@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::limits;
 use crate::model::deliberation::Severity;
 use crate::model::ids::hash_fields;
+use crate::model::json::whole_numbers;
 
 /// Why something should work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -232,12 +234,12 @@ pub fn proposals(text: &str, most: usize) -> Result<Said, Malformed> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Answer {
-        proposals: Vec<Value>,
+        proposals: Vec<Box<RawValue>>,
     }
     let answer: Answer = read(text)?;
     let mut said = Said::default();
     for (at, proposal) in answer.proposals.into_iter().take(most).enumerate() {
-        match proposal_of(at, proposal) {
+        match proposal_of(at, &proposal) {
             Ok(proposal) => said.proposals.push(proposal),
             Err(fault) => said.left_out.push(fault),
         }
@@ -245,8 +247,10 @@ pub fn proposals(text: &str, most: usize) -> Result<Said, Malformed> {
     said.holding(|_, _| None)
 }
 
-fn proposal_of(at: usize, proposal: Value) -> Result<Proposal, Malformed> {
+fn proposal_of(at: usize, proposal: &RawValue) -> Result<Proposal, Malformed> {
     let wrong = |message: &str| Malformed { field: format!("proposals[{at}]"), message: message.to_owned() };
+    whole_numbers(proposal.get().as_bytes(), "the proposal").map_err(|error| wrong(&error.to_string()))?;
+    let proposal: Value = serde_json::from_str(proposal.get()).map_err(|error| wrong(&error.to_string()))?;
     if !proposal.is_object() || !proposal.get("mechanism").is_some_and(Value::is_object) {
         return Err(wrong("it is no object with a mechanism that is one"));
     }
@@ -399,6 +403,11 @@ mod tests {
             assert!(said.whole().is_err());
             assert!(proposals(&json!({"proposals": [bad]}).to_string(), 3).is_err(), "nothing is left of it");
         }
+        // A number that a reader would round is another payload.
+        let large = good(1).to_string().replace("\"x\":1", "\"x\":123456789012345678901234567890");
+        let said = proposals(&format!("{{\"proposals\": [{large}, {}]}}", good(2)), 3).unwrap();
+        assert_eq!((said.proposals.len(), said.left_out.len()), (1, 1));
+        assert!(said.left_out[0].message.contains("beyond 64 bits"), "{said:?}");
         assert_eq!(proposals(&json!({"proposals": []}).to_string(), 3).unwrap(), Said::default());
         assert!(proposals("[]", 3).is_err());
         assert!(alignment("[3, \"all of it\"]").is_err(), "an array is no answer");

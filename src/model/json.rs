@@ -138,7 +138,7 @@ fn depth(bytes: &[u8], what: &str) -> Result<(), JsonError> {
 }
 
 /// Refuses whole numbers beyond 64 bits: a reader would round them, and say nothing. `bytes` are JSON.
-fn whole_numbers(bytes: &[u8], what: &str) -> Result<(), JsonError> {
+pub fn whole_numbers(bytes: &[u8], what: &str) -> Result<(), JsonError> {
     let mut steps: Vec<Step> = Vec::new();
     let (mut at, mut line) = (0, 1);
     while let Some(byte) = bytes.get(at) {

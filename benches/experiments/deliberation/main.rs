@@ -4,11 +4,12 @@
 //! cargo bench --bench deliberation -- [worlds=10] [first=11] [notes=480] [random=500]
 //! cargo bench --bench deliberation -- set=SET.json [cycles=8]
 //! cargo bench --bench deliberation -- search=20 [cycles=8]
+//! cargo bench --bench deliberation -- models=8 [first=11] [notes=480]
 //! ```
 //!
 //! The second form lives: a set of conversations with questions (`benches/recall/sets.rs` says its form) is fed, cycles of two reflex families
 //! deliberate on each, and the questions are asked that no gate has seen, beside brains that merged every proposal, and none. The third is the
-//! recipe of docs/recipes/search, with gates in Python, beside random search with as many tries.
+//! recipe of docs/recipes/search, with gates in Python, beside random search with as many tries. The fourth counts what cycles of two models cost.
 //!
 //! Good deltas are planted in two ways among notes without a session, of which a third is planted. `next`: one thing is always followed by another in the
 //! next note. `alias`: one thing has two names, and three notes in a row speak of it, four times in five by the other name than before. A good
@@ -17,7 +18,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark starts processes, reads clocks and writes files")]
 
+#[path = "../../endpoint/mod.rs"]
+#[allow(dead_code, reason = "these models call no tools")]
+mod endpoint;
 mod life;
+mod models;
 mod search;
 
 use std::path::Path;
@@ -103,6 +108,22 @@ fn brain(dir: &Path, args: &[&str], input: Option<&str>) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// A brain that was fed notes, one an hour.
+fn fed(folder: &Path, dir: &Path, notes: &[String]) -> Result<()> {
+    brain(Path::new("."), &["init", dir.to_str().context("a path")?], None)?;
+    let lines: String = notes
+        .iter()
+        .enumerate()
+        .map(|(n, text)| {
+            let at = git_brain::model::Stamp::from_unix(1_760_000_000 + 3600 * n as i64).to_string();
+            json!({"at": at, "text": text}).to_string() + "\n"
+        })
+        .collect();
+    let file = folder.join("notes.jsonl");
+    std::fs::write(&file, lines)?;
+    brain(dir, &["feed", "--file", file.to_str().context("a path")?], None).map(drop)
+}
+
 /// Whether a delta passes all gates but the handoff, and those that it fails.
 fn judged(dir: &Path, topic: &str, from: &str, to: &[String]) -> Result<(bool, Vec<String>)> {
     let ops: Vec<Value> = to
@@ -122,7 +143,7 @@ fn judged(dir: &Path, topic: &str, from: &str, to: &[String]) -> Result<(bool, V
 
 fn main() -> Result<()> {
     let (mut worlds, mut first, mut count, mut random, mut cycles) = (10, 11, 480, 500, 8);
-    let (mut set, mut searches) = (None, 0);
+    let (mut set, mut searches, mut paid) = (None, 0, 0);
     for argument in std::env::args().skip(1).filter(|argument| argument != "--bench") {
         let (key, value) = argument.split_once('=').with_context(|| format!("{argument}: not KEY=NUMBER"))?;
         if key == "set" {
@@ -136,7 +157,8 @@ fn main() -> Result<()> {
             "random" => &mut random,
             "cycles" => &mut cycles,
             "search" => &mut searches,
-            _ => bail!("{key}: worlds, first, notes, random, cycles, set, search"),
+            "models" => &mut paid,
+            _ => bail!("{key}: worlds, first, notes, random, cycles, set, search, models"),
         };
         *slot = value.parse().with_context(|| argument.clone())?;
     }
@@ -145,6 +167,9 @@ fn main() -> Result<()> {
     }
     if searches > 0 {
         return search::search(searches, cycles);
+    }
+    if paid > 0 {
+        return models::pay(paid, first, count);
     }
     println!("{worlds} worlds from seed {first} of {count} notes, for each of two ways of planting.\n");
     println!(
@@ -155,20 +180,8 @@ fn main() -> Result<()> {
         for seed in first..first + worlds {
             let folder = tempfile::tempdir()?;
             let dir = folder.path().join("brain");
-            let path = dir.to_str().context("a path")?.to_owned();
-            brain(Path::new("."), &["init", &path], None)?;
             let (notes, pairs) = world(kind, seed as u64, count);
-            let lines: String = notes
-                .iter()
-                .enumerate()
-                .map(|(n, text)| {
-                    let at = git_brain::model::Stamp::from_unix(1_760_000_000 + 3600 * n as i64).to_string();
-                    json!({"at": at, "text": text}).to_string() + "\n"
-                })
-                .collect();
-            let file = folder.path().join("notes.jsonl");
-            std::fs::write(&file, lines)?;
-            brain(&dir, &["feed", "--file", file.to_str().context("a path")?], None)?;
+            fed(folder.path(), &dir, &notes)?;
             let found = |words: &str| -> Result<Vec<(String, String)>> {
                 let found = brain(&dir, &["recall", "--top", "200", words], None)?;
                 let all = found["results"].as_array().context("results")?;

@@ -12,7 +12,8 @@ use crate::deliberation::gates::{ALIGNMENT, GateResult};
 use crate::deliberation::record::{CycleRecord, ResultRecord};
 use crate::limits;
 use crate::model::deliberation::Deliberation;
-use crate::model::ids::{AgentName, RunId, hash_fields};
+use crate::model::ids::{AgentName, RunId};
+use crate::world::MemberKey;
 
 /// What is known here of a fruit that a cycle names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,10 +30,17 @@ pub enum Measured {
 const SAME: f64 = 1e-6;
 
 impl Cycle {
+    /// The key of this user and this folder by which measurements are noted: a folder that was copied brings none that counts. `None`: there is no
+    /// place for one, and all is measured again.
+    fn key_of_measures(&self) -> Option<MemberKey> {
+        MemberKey::of(&self.shared.world, &self.store.private_dir(), "measured").ok()
+    }
+
     /// Notes that the gates here have measured the fruit of a cycle.
     pub(super) fn note_measured(&self, goal: &AgentName, cycle: &CycleRecord) -> Result<(), CycleError> {
+        let Some(key) = self.key_of_measures() else { return Ok(()) };
         for result in fruits_of(cycle) {
-            self.store.note_measured(&mark_of(goal, cycle, result), "")?;
+            self.store.note_measured(&mark_of(&key, goal, cycle, result), "")?;
         }
         Ok(())
     }
@@ -48,8 +56,9 @@ impl Cycle {
         }
         let settings = self.deliberation_of_main()?;
         let rules = self.programs_of(&settings).ok().map(|programs| rules_of(&settings, &programs.rules));
-        let noted = self.store.measured_here();
-        let known = |cycle: &CycleRecord, result: &ResultRecord| match noted.get(&mark_of(goal, cycle, result)) {
+        let (noted, key) = (self.store.measured_here(), self.key_of_measures());
+        let mark = |cycle: &CycleRecord, result: &ResultRecord| Some(mark_of(key.as_ref()?, goal, cycle, result));
+        let known = |cycle: &CycleRecord, result: &ResultRecord| match mark(cycle, result).and_then(|m| noted.get(&m)) {
             Some(why) if why.is_empty() => Measured::Here,
             Some(why) => Measured::Otherwise(why.clone()),
             None => Measured::Not,
@@ -81,11 +90,11 @@ impl Cycle {
         (settings, programs, rules): (&Deliberation, &Programs, &str),
     ) -> Result<BTreeSet<(RunId, String)>, CycleError> {
         let (mut fail, mut left) = (BTreeSet::new(), limits::CLAIMS_MEASURED);
-        let noted = self.store.measured_here();
+        let (noted, key) = (self.store.measured_here(), self.key_of_measures());
         for (run, cycle) in past.iter().filter(|(_, cycle)| cycle.rules == rules) {
             for result in fruits_of(cycle) {
-                let mark = mark_of(&question.goal, cycle, result);
-                let why = match noted.get(&mark) {
+                let mark = key.as_ref().map(|key| mark_of(key, &question.goal, cycle, result));
+                let why = match mark.as_ref().and_then(|mark| noted.get(mark)) {
                     Some(why) => Some(why.clone()),
                     None if left == 0 => None,
                     None => {
@@ -93,7 +102,9 @@ impl Cycle {
                         self.measured_otherwise(question, cycle, result, (settings, programs))?
                     }
                 };
-                if let (Some(why), true) = (&why, question.writes && !noted.contains_key(&mark)) {
+                if let (Some(mark), Some(why)) =
+                    (mark.filter(|mark| question.writes && !noted.contains_key(mark)), &why)
+                {
                     self.store.note_measured(&mark, why)?;
                 }
                 if why.is_none_or(|why| !why.is_empty()) {
@@ -143,8 +154,8 @@ fn fruits_of(cycle: &CycleRecord) -> impl Iterator<Item = &ResultRecord> {
     cycle.results.iter().filter(|result| result.class == Class::Fruit && !result.is_on_brain())
 }
 
-/// The hash of what a record says that gates can say: not the answer of the aligner, and not its words.
-fn mark_of(goal: &AgentName, cycle: &CycleRecord, result: &ResultRecord) -> String {
+/// The mark of what a record says that gates can say, by a key: not the answer of the aligner, and not its words.
+fn mark_of(key: &MemberKey, goal: &AgentName, cycle: &CycleRecord, result: &ResultRecord) -> String {
     let gates = result.record.iter().flat_map(|record| &record.gates).filter(|gate| gate.name != ALIGNMENT);
     let said: Vec<_> = gates
         .map(|gate| {
@@ -153,5 +164,5 @@ fn mark_of(goal: &AgentName, cycle: &CycleRecord, result: &ResultRecord) -> Stri
         .collect();
     let evidence = cycle.evidence.get(&result.tree);
     let said = serde_json::json!([goal, cycle.rules, evidence, result.tree, result.key, said]).to_string();
-    format!("{:016x}", hash_fields(&[said.as_bytes()]))
+    key.sign(said.as_bytes())
 }
