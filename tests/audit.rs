@@ -284,6 +284,32 @@ fn audit_says_fixed_clocks_and_refuses_grafts() {
 }
 
 #[test]
+fn bisect_names_the_run_under_a_fixed_clock_and_review_folds_what_the_audit_asks() {
+    let mut sandbox = Sandbox::fixed("2026-11-01T08:00:00Z", "ferry");
+    sandbox.brain(&["feed", "The Gull carries 148 passengers"]).exits(0);
+    let good = sandbox.tip("wake");
+    for day in 2..9 {
+        sandbox.at(&format!("2026-11-0{day}T08:00:00Z"));
+        let text =
+            if day == 5 { "The Gull carries 248 passengers".to_owned() } else { format!("Deck {day} was washed") };
+        sandbox.brain(&["feed", &text]).exits(0);
+    }
+    let asked = ["bisect", "how many passengers does the Gull carry", "--good", &good, "--avoid", "248"];
+    let found = sandbox.json(&asked);
+    let run = found["run"].as_str().unwrap_or_else(|| panic!("{found}"));
+    assert_eq!(found["undo"], format!("git brain revert {run}"));
+    assert_eq!(found["because"], json!(["The Gull carries 248 passengers"]));
+    assert!(found["notes"].to_string().contains("clock"), "the audit asks about its date all the same: {found}");
+    let wrong = ["bisect", "how many passengers does the Gull carry", "--good", &good, "--expect", "148"];
+    assert!(sandbox.brain(&wrong).exits(2).err.contains("--top 1"));
+    sandbox.brain(&["audit"]).exits(3);
+    let (few, all) = (sandbox.brain(&["review"]).out, sandbox.brain(&["review", "--all"]).out);
+    let lines = |text: &str| text.lines().filter(|line| line.ends_with("  clock")).count();
+    assert_eq!(lines(&few), 10, "{few}");
+    assert!(few.contains("others  clock: git brain review --all") && lines(&all) > 10, "{few}{all}");
+}
+
+#[test]
 fn audit_of_a_clone_before_its_first_sync_warns() {
     let world = lived();
     let (branch, _) = world.waiting("a", "scribe", json!([create("plate")]));
@@ -367,6 +393,9 @@ fn audit_draws_a_sample_that_people_look_at() {
     assert_eq!(half["drawn"].as_array().unwrap().len() as u64, of.div_ceil(2));
     let list = world.json("a", &["review"]);
     assert_eq!((&list["audit"][0]["run"], &list["audit"][0]["because"]), (&sample["drawn"][0], &json!("sample")));
+    let words: Vec<&Value> = list["audit"].as_array().unwrap().iter().map(|item| &item["words"]).collect();
+    let text = world.brain("a", &["review"]);
+    assert!(words.iter().filter_map(|words| words.as_str()).all(|words| text.contains(words)), "{list}");
     // What nobody looked at stays drawn, and a seed that nobody knew before is the default.
     let other = world.json("a", &["audit", "sample"]);
     let drawn: Vec<&Value> = ["drawn", "earlier"].iter().filter_map(|part| other[part].as_array()).flatten().collect();
@@ -473,6 +502,8 @@ fn bisect_finds_the_run_since_which_recall_answers_wrongly() {
     assert_eq!(found["words"], json!(["Anna lives in Osaka"]));
     let run = found["run"].as_str().unwrap();
     assert_eq!((&found["by"], &found["undo"]), (&json!("human"), &json!(format!("git brain revert {run}"))));
+    let author = sandbox.git(&["log", "-1", "--format=%an <%ae>", "wake"]);
+    assert_eq!(found["author"], author, "a person did it, and is named");
     assert_eq!(ask(&["--avoid", "Osaka"])["run"], run);
     let judged = ask(&["--run", "! grep -q Osaka"]);
     assert_eq!((&judged["run"], judged["questions"].as_u64().unwrap() <= 9), (&found["run"], true), "{judged}");

@@ -103,6 +103,9 @@ impl Brain {
         if request.learn && request.at.is_some() {
             return Err(BrainError::usage("--learn cannot be combined with --at: the past does not learn"));
         }
+        if request.top == Some(0) {
+            return Err(BrainError::usage("--top 0: one memory at least is asked for"));
+        }
         if let (Some(since), Some(until)) = (request.since, request.until)
             && since > until
         {

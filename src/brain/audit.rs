@@ -9,6 +9,8 @@ use super::{Brain, BrainError};
 use crate::audit::{Finding, Settled, counted, sample, sarif};
 pub use crate::audit::{Level as AuditLevel, Rule as AuditRule, VERSION as AUDIT_RULES};
 use crate::cycle::audit::{Accepted, AuditRange, Audited};
+use crate::cycle::network::TreeNetwork;
+use crate::delta::render;
 use crate::limits;
 use crate::model::ids::RunId;
 use crate::model::layout::{self, Place};
@@ -152,6 +154,9 @@ pub struct AuditItem {
     pub commit: String,
     /// `sample`, or the rules that it breaks.
     pub because: String,
+    /// Of a run of the sample, the words that it rests on, clipped; absent: it rests on none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub words: String,
     /// The command that takes it back; absent where none does, and beyond the first fifty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub undo: String,
@@ -295,7 +300,8 @@ impl Brain {
         let mut items = Vec::new();
         for run in sample.drawn.into_iter().chain(sample.earlier) {
             if !findings.iter().any(|finding| finding.run == run) && !self.is_looked_at(&run)? {
-                items.push(AuditItem { run, because: "sample".to_owned(), ..AuditItem::default() });
+                let words = self.words_behind(&run)?;
+                items.push(AuditItem { run, words, because: "sample".to_owned(), ..AuditItem::default() });
             }
         }
         let mut asked: BTreeMap<(String, String), Vec<Finding>> = BTreeMap::new();
@@ -308,9 +314,18 @@ impl Brain {
             let rules: BTreeSet<&str> = findings.iter().map(|finding| finding.rule.id()).collect();
             let because = rules.into_iter().collect::<Vec<_>>().join(", ");
             let undo = if at < UNDONE { self.way_back(&findings).unwrap_or_default() } else { String::new() };
-            items.push(AuditItem { run, commit, because, undo });
+            items.push(AuditItem { run, commit, because, undo, ..AuditItem::default() });
         }
         Ok(items)
+    }
+
+    /// The first stimulus that a run of wake rests on, clipped; empty: none.
+    fn words_behind(&self, run: &str) -> Result<String, BrainError> {
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(None)?)?);
+        let Ok(run) = RunId::parse(run) else { return Ok(String::new()) };
+        let first = network.record(&run)?.and_then(|record| record.stimuli.first().cloned());
+        let stimulus = first.map(|id| network.stimulus(&id)).transpose()?.flatten();
+        Ok(stimulus.map(|stimulus| render::clip(&stimulus.text)).unwrap_or_default())
     }
 
     /// The command that takes back what findings on one commit are about, if one does.
@@ -326,6 +341,11 @@ impl Brain {
             // What waits on a branch is thrown away with it, and decisions are taken back by none.
             let waiting = self.cycle.waiting_named(&first.run).ok().flatten()?;
             return (waiting.commit.id == commit.id).then(|| format!("git brain reject {}", first.run));
+        }
+        if commit.trailer("Sleep").is_some() {
+            // One that a later sleep has gone on from is undone after that.
+            let is_newest = store.tip(store.main()).ok().flatten() == Some(commit.id);
+            return is_newest.then(|| "git brain sleep --undo".to_owned());
         }
         match findings.iter().all(is_of_run) {
             true => Some(format!("git brain revert {}", first.run)),

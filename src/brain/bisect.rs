@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::audit::said;
-use super::{AuditLevel, Brain, BrainError, RecallRequest};
+use super::{AuditLevel, Brain, BrainError, HUMAN, RecallRequest};
+use crate::audit::Finding;
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::layout::{self, Place};
@@ -77,6 +78,9 @@ pub struct BisectReport {
     pub run: Option<String>,
     /// The agent of that run, or who made the commit.
     pub by: String,
+    /// Of a run by hand, the person who made it; absent of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// The first line of the commit of the run.
     pub subject: String,
     /// The texts that it brought, or made of others.
@@ -86,6 +90,9 @@ pub struct BisectReport {
     pub gone: Vec<String>,
     /// The texts that it was woken by.
     pub because: Vec<String>,
+    /// Who let that run in, and why, in words; absent: nobody decided on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
     /// The command that undoes it; absent if no command does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
@@ -217,8 +224,9 @@ impl Brain {
         };
         let asked = self.cycle.findings_within(first);
         let of = |id: CommitId| asked.iter().filter(move |finding| finding.commit == id.to_string());
-        // What a merge says that none of its sides does is no run's.
-        let is_of_merge = own.id != first && of(first).any(|finding| finding.level == AuditLevel::Quarantine);
+        // What a merge says that none of its sides does is no run's. Its date, its keys and who may make it say nothing of that.
+        let says_more = |finding: &Finding| finding.level == AuditLevel::Quarantine && !finding.rule.ends_with_revert();
+        let is_of_merge = own.id != first && of(first).any(says_more);
         let notes: Vec<String> = of(first).chain(of(own.id).filter(|_| own.id != first)).map(said).collect();
         let (own, run) = match is_of_merge {
             true => (commit, None),
@@ -237,9 +245,16 @@ impl Brain {
             [parent, ..] if sleep.is_none() => self.texts_changed(store.tree_of(parent)?, own.tree)?,
             _ => (Vec::new(), Vec::new()),
         };
+        // A run that waited began before its stimuli were in wake.
+        let landed = TreeNetwork::new(store, store.tree_of(first)?);
         for stimulus in record.iter().flat_map(|record| &record.stimuli).take(WORDS) {
-            because.extend(network.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
+            because.extend(landed.stimulus(stimulus)?.map(|stimulus| stimulus.text.clone()));
         }
+        let decision = match &record {
+            Some(record) => self.decision_on(record.run.as_str(), Some(&record.trigger))?,
+            None => None,
+        };
+        let person = format!("{} <{}>", own.author, own.email);
         let undo = match (&run, &sleep) {
             (Some(run), _) => Some(format!("git brain revert {run}")),
             (None, Some(_)) => Some("git brain sleep --undo".to_owned()),
@@ -248,12 +263,14 @@ impl Brain {
         Ok(BisectReport {
             question: request.question.clone(),
             commit: first.to_string(),
-            by: record.map_or_else(|| format!("{} <{}>", own.author, own.email), |record| record.agent.to_string()),
+            author: record.as_ref().is_some_and(|record| record.agent.as_str() == HUMAN).then(|| person.clone()),
+            by: record.map_or(person, |record| record.agent.to_string()),
             run: run.map(|run| run.to_string()),
             subject: own.subject().to_owned(),
             words,
             gone,
             because,
+            decision,
             notes,
             undo,
             or: or.iter().map(ToString::to_string).collect(),
@@ -303,7 +320,11 @@ impl Bisection<'_, '_> {
         };
         Err(BrainError::Usage {
             message: format!("{flag} {name} answers {is}: there is nothing to find between"),
-            hint: Some(format!("`git brain recall --at {name} …` shows its answers")),
+            hint: Some(format!(
+                "`git brain recall --at {name} …` shows its answers, of which the best {} count; `--top 1` counts the best alone, `--avoid TEXT` \
+                 says which text is wrong",
+                self.request.top.unwrap_or(TOP)
+            )),
         })
     }
 

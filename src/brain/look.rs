@@ -181,6 +181,9 @@ pub struct WhyEntry {
     pub run: Option<String>,
     /// The agent.
     pub agent: Option<String>,
+    /// Who made it, if that was a person: the author as git knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
     /// What woke it.
     pub trigger: Option<String>,
     /// The stimuli that it descends from.

@@ -75,9 +75,10 @@ impl Brain {
         let run = self.run_named(what)?;
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let chosen = self.cycle.run_to_revert(&run, tree)?;
-        let mut report = self.revert_with_archivals(chosen, None, dry_run)?;
         // What was done is done, whether or not a branch can be read.
-        report.notes.extend(self.waiting_fruit_of(&run).unwrap_or_default());
+        let fruit = self.fruit_left_of(&run).unwrap_or_default();
+        let mut report = self.revert_with_archivals(chosen, None, dry_run)?;
+        report.notes.extend(fruit);
         report.notes.extend(self.asked_beside(&run).unwrap_or_default());
         Ok(report)
     }

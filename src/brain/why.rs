@@ -61,6 +61,7 @@ impl Brain {
                 at: entry.at,
                 run: entry.run,
                 agent: entry.agent,
+                author: entry.author,
                 trigger: entry.trigger,
                 stimuli: stimuli.iter().map(ToString::to_string).collect(),
                 because,

@@ -124,7 +124,13 @@ impl Brain {
         let (tree, enabled) = (self.wisdom_tree()?, self.cycle.shared.policy.settings.wisdom.enabled);
         let mut seeds = self.cycle.standings(tree)?;
         let count = seeds.len();
-        if let Some(about) = about {
+        if let Some(about) = about.filter(|_| all) {
+            let asked = crate::wisdom::words::stems(about);
+            let says = |seed: &Seed| {
+                [&seed.condition, &seed.action, &seed.effect].map(|text| crate::wisdom::words::stems(text))
+            };
+            seeds.retain(|standing| says(&standing.seed).iter().any(|said| !said.is_disjoint(&asked)));
+        } else if let Some(about) = about {
             let found = self.cycle.counsel(tree, &[about], count)?;
             let place = |id: &str| found.iter().position(|one| one.seed == id);
             seeds.retain(|seed| place(&seed.id).is_some());
@@ -232,7 +238,7 @@ impl Brain {
         let known = standings.iter().find(|known| known.id == seed.id());
         match known.map(|known| known.state) {
             Some(SeedState::Forgotten) => Err(BrainError::refused(format!(
-                "{} was forgotten: say it in other words to teach it again",
+                "{} was forgotten: `git brain revert RUN` of the run that forgot it brings it back, and other words teach it again",
                 seed.id()
             ))),
             Some(state) if state != SeedState::Waiting => {

@@ -254,11 +254,12 @@ fn found(report: &BisectReport) -> String {
             plural(report.questions, "question", "questions")
         ),
     };
-    text +=
-        &format!("  by {}, commit {}: {}\n", safe_line(&report.by), short(&report.commit), safe_line(&report.subject));
+    let by = report.author.as_ref().unwrap_or(&report.by);
+    text += &format!("  by {}, commit {}: {}\n", safe_line(by), short(&report.commit), safe_line(&report.subject));
     report.words.iter().for_each(|words| text += &format!("  says: {}\n", safe_line(words)));
     report.gone.iter().for_each(|words| text += &format!("  takes away: {}\n", safe_line(words)));
     report.because.iter().for_each(|words| text += &format!("  because of: {}\n", safe_line(words)));
+    report.decision.iter().for_each(|decision| text += &format!("  {}\n", safe_line(decision)));
     if !report.or.is_empty() {
         let or: Vec<&str> = report.or.iter().map(|id| short(id)).collect();
         text += &format!("  or one of these, whose answers were skipped: {}\n", or.join(", "));

@@ -227,7 +227,7 @@ pub(super) fn why(session: &Session, args: &args::Neuron) -> Done {
 }
 
 fn reason(entry: &WhyEntry) -> String {
-    let who = entry.agent.as_deref().map_or_else(|| "a person".to_owned(), safe_line);
+    let who = entry.author.as_deref().or(entry.agent.as_deref()).map_or_else(|| "a person".to_owned(), safe_line);
     let trigger = entry.trigger.as_deref().map(|t| format!(", {}", safe_line(t))).unwrap_or_default();
     let mut text = format!("{} {}  {who}{trigger}\n", short(&entry.commit), entry.at);
     if let Some(run) = &entry.run {

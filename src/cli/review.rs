@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the boundary to the person's editor and terminal")]
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -43,7 +44,7 @@ pub(super) fn review(session: &Session, args: &args::Review) -> Done {
         let list = brain.reviews()?;
         match session.out.is_json() {
             true => session.out.document(&list),
-            false => session.out.paged(&listed(&list)),
+            false => session.out.paged(&listed(&list, args.all)),
         }
         return Ok(0);
     }
@@ -111,7 +112,7 @@ fn style(tone: Tone, text: &str) -> String {
     format!("{begin}{}{end}", safe_line(text))
 }
 
-fn listed(list: &ReviewList) -> String {
+fn listed(list: &ReviewList, all: bool) -> String {
     let councils = match list.councils {
         0 => String::new(),
         councils => format!(
@@ -119,18 +120,37 @@ fn listed(list: &ReviewList) -> String {
             plural(councils, "council awaits", "councils await")
         ),
     };
-    let asked = list.audit.iter().map(|item| {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    for item in &list.audit {
+        *seen.entry(&item.because).or_default() += 1;
+    }
+    let most = if all { usize::MAX } else { ASKED };
+    let folded = seen.iter().filter(|(_, count)| **count > most);
+    let folded: String = folded
+        .map(|(because, count)| {
+            let more = plural(count - most, "other", "others");
+            format!("  … and {more}  {}: git brain review --all\n", safe_line(because))
+        })
+        .collect();
+    seen.clear();
+    let few = list.audit.iter().filter(|item| {
+        let count = seen.entry(&item.because).or_default();
+        *count += 1;
+        *count <= most
+    });
+    let asked = few.map(|item| {
         let what: Vec<&str> =
             [item.run.as_str(), short(&item.commit)].into_iter().filter(|text| !text.is_empty()).collect();
         let undo = if item.undo.is_empty() { String::new() } else { format!("    undo: {}\n", safe_line(&item.undo)) };
-        format!("  {}  {}\n{undo}", safe_line(&what.join("  ")), safe_line(&item.because))
+        let words = if item.words.is_empty() { String::new() } else { format!("    {}\n", safe_line(&item.words)) };
+        format!("  {}  {}\n{words}{undo}", safe_line(&what.join("  ")), safe_line(&item.because))
     });
     let audit = match list.audit.len() {
         0 => String::new(),
         count => format!(
             "The audit asks about {}: git brain review RUN|COMMIT   git brain audit accept RUN|COMMIT --why TEXT\n{}",
             plural(count, "run or commit", "runs or commits"),
-            asked.collect::<String>()
+            asked.collect::<String>() + &folded
         ),
     };
     let stopped: String = list
@@ -160,6 +180,8 @@ fn listed(list: &ReviewList) -> String {
     text + "\nNext: git brain review RUN   git brain review -i\n" + &councils
 }
 
+/// Runs and commits that the audit asks about for the same rules, and that are listed unless all are asked for.
+const ASKED: usize = 10;
 /// Origins whose statements wait that are named at once.
 pub(super) const ORIGINS: usize = 8;
 

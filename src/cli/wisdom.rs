@@ -89,7 +89,8 @@ fn listed(list: &WisdomList, is_about: bool) -> String {
         };
     }
     if list.hidden > 0 {
-        text += &format!("{} not shown: `git brain wisdom list --all`\n", plural(list.hidden, "seed", "seeds"));
+        let more = if is_about { " WORDS` finds those with any of the words" } else { "`" };
+        text += &format!("{} not shown: `git brain wisdom list --all{more}\n", plural(list.hidden, "seed", "seeds"));
     }
     if !list.enabled {
         text += "wisdom.enabled is false: agents are told of none of it.\n";

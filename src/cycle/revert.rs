@@ -55,7 +55,10 @@ impl Cycle {
         let Some(record) = TreeNetwork::new(&self.store, tree).record(run)? else {
             let hint = match run.agent().as_str() == SLEEP {
                 true => Some("that is a night: `git brain sleep --undo` takes the newest one back".to_owned()),
-                false => self.hint_of_unknown_run()?,
+                false => match self.waiting_named(run.as_str())? {
+                    Some(_) => Some(format!("it waits for review: `git brain reject {run}` throws it away")),
+                    None => self.hint_of_unknown_run()?,
+                },
             };
             return Err(CycleError::Refused { message: format!("there is no run {run} in wake"), hint });
         };

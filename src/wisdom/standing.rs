@@ -202,7 +202,9 @@ fn stand(id: String, run: RunId, seed: &Seed, is_forgotten: bool, all: &[WordedE
     let compared = compared.strength(&whole(&action), if wanted { WELL } else { BADLY });
     let taught = seed.inherited.as_ref().map_or(0.0, |from| from.causal / 2.0);
     let causal = compared.map_or(taught, |found| found.strength).clamp(0.0, 1.0);
-    let (word, others) = if seed.sources.is_empty() { (WORD, Vec::new()) } else { (0.0, of_others) };
+    let word = if seed.sources.is_empty() { WORD } else { 0.0 };
+    // A word is held against what else was done as soon as most of what came here speaks against it.
+    let others = if word > 0.0 && contradict <= support { Vec::new() } else { of_others };
     let bound = lower_bound(judged.iter().copied(), others.into_iter(), word);
     let state = if is_forgotten {
         State::Forgotten

@@ -50,6 +50,22 @@ fn an_heir_halves_the_confidence_and_earns_it_again() {
 }
 
 #[test]
+fn word_that_failed_here_is_held_against_what_else_was_done() {
+    let mut inherited = seed("rain", "umbrella", Polarity::Do);
+    inherited.inherited = Some(Inherited { key: "0".repeat(64), confidence: 0.95, causal: 0.6, sources: vec![] });
+    for taught in [inherited, seed("rain", "umbrella", Polarity::Do)] {
+        let records = [record(30, vec![taught], vec![])];
+        let mut told: Vec<Exchange> = (1..=14).map(|n| exchange(n, "rain", "stay at home", 1.0)).collect();
+        assert_eq!(one(&records, &told).state, State::Active, "it was never tried here");
+        told.push(exchange(15, "rain", "umbrella", 0.0));
+        assert_eq!(one(&records, &told).state, State::Retired);
+        assert_eq!(one(&records, &told[14..]).state, State::Active, "nothing else was done");
+        told.push(exchange(16, "rain", "umbrella", 1.0));
+        assert_eq!(one(&records, &told).state, State::Active);
+    }
+}
+
+#[test]
 fn contradiction_retires_a_seed_and_later_support_brings_it_back() {
     let records = [record(9, vec![seed("rain", "umbrella", Polarity::Do)], vec![])];
     let mut told: Vec<Exchange> = (1..=2).map(|n| exchange(n, "rain", "umbrella", 0.0)).collect();

@@ -21,7 +21,7 @@ pub enum WisdomAction {
     List {
         /// Words of a case; only seeds that apply to it, the best first
         about: Vec<String>,
-        /// Also seeds that are unproven, retired or forgotten
+        /// Also seeds that are unproven, retired or forgotten; with words, those that have any of them
         #[arg(long)]
         all: bool,
     },
