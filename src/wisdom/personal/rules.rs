@@ -269,6 +269,21 @@ const FORMS: &[(&str, &str)] = &[
         r"\b(garnish\w*|repossess\w*|pawn(ed|shop)|mutuelle|saisie sur salaire|allocations? (familiales|logement)|rsa|smicards?)\b|借家|大家(さん|は|が|の)|家賃|質屋|奨学金",
     ),
     (
+        "name given",
+        r"\bo['’]([abd-z]\p{L}{2,}|c[^l\W]\p{L}+)|[ぁ-きけ-とに-ん]さん($|[はがのにをとへも、。\s])|[ぁ-ん]{2}さま[はがのに]",
+    ),
+    ("relative", r"\b(gendre|(belle|beau)-(fille|fils|père|mère|sœur|frère))\b|バツイチ|シングル(マザー|ファーザー)"),
+    ("health", r"(^|[^\p{Katakana}ー])(ガン|ウツ)($|[^\p{Katakana}ー])|痴呆|\b(trisomi\w*|aphasi\w*|drépanocyt\w*)\b"),
+    (
+        "income or money",
+        r"\b(owe[sd]?|behind on|late (on|with)|paie|doit) (the |his |her |their |my |le |son )?(rent|loyer)\b",
+    ),
+    ("origin", r"\bsans[- ]papiers\b|部落出身"),
+    (
+        "door code",
+        r"\b(enter|dial|type|key in|tape[rz]?|compose[rz]?)\s+(the |le )?(code\s+)?\d{3,8}\b.{0,24}\b(gate|door|garage|safe|alarm|portail|porte|digicode|coffre)\b",
+    ),
+    (
         "contact",
         r"\b(phone|telephone|mobile|cell ?phone|fax|whatsapp|telegram|signal number|skype|extension \d+|ext\.? \d+|téléphone|portable|numéro de tél\w*|joindre au)\b|電話|携帯|ファックス|連絡先|内線",
     ),
