@@ -174,11 +174,10 @@ impl Evidence {
     }
 
     /// What an answer to a probe is worth, 0 to 1: the share of the answers' activation that lies on older memories with what is wanted, the wanted
-    /// concepts weighted by rarity. Newer memories take no place.
+    /// concepts weighted by rarity. Newer memories, and those that are no evidence, take no place.
     pub fn worth(&self, probe: &Probe, answers: &[(NeuronId, f64)]) -> f64 {
-        let newer: BTreeSet<&NeuronId> = self.newer().iter().map(|memory| &memory.id).collect();
         let older: BTreeMap<&NeuronId, &Memory> = self.older().iter().map(|memory| (&memory.id, memory)).collect();
-        let counts = |id: &NeuronId| !newer.contains(id) && !probe.aside.contains(id);
+        let counts = |id: &NeuronId| older.contains_key(id) && !probe.aside.contains(id);
         let counted: Vec<&(NeuronId, f64)> = answers.iter().filter(|(id, _)| counts(id)).take(ANSWERS).collect();
         let (mut all, mut got) = (0.0, 0.0);
         let wanted: f64 = probe.wanted.values().sum();

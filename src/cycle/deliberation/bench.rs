@@ -33,11 +33,60 @@ pub(super) struct Bench<'c> {
     now: Stamp,
     /// The memories and what a candidate is tried with.
     pub evidence: Evidence,
+    /// Whether these are all memories of the brain.
+    is_whole: bool,
     neurons: Vec<Neuron>,
     /// Of memories and their concepts: what random deltas are made of.
     pools: [Vec<NeuronId>; 2],
     limits: Option<Limits>,
     author: Author,
+}
+
+/// All memories of a brain in the order of time, and those that follow one in its session.
+struct Order {
+    memories: Vec<NeuronId>,
+    places: BTreeMap<NeuronId, usize>,
+    /// By a memory, the one that the network ties to it as the turn that came next.
+    next: BTreeMap<NeuronId, NeuronId>,
+}
+
+impl Order {
+    fn of(snapshot: &Snapshot) -> Self {
+        let (graph, index) = (snapshot.graph(), snapshot.index());
+        let id = |node| NeuronId::parse(graph.id(node)).ok();
+        let is_memory = |node| graph.kind(node) == Kind::Episodic && !graph.is_archived(node);
+        let mut timed: Vec<(Stamp, NeuronId)> = Vec::new();
+        let mut next = BTreeMap::new();
+        for node in graph.nodes().filter(|node| is_memory(*node)) {
+            let Some(own) = id(node) else { continue };
+            let ties = graph.spread(node).filter(|tie| tie.link == Link::FeedsInto && is_memory(tie.target));
+            next.extend(ties.filter_map(|tie| id(tie.target)).map(|first| (first, own.clone())));
+            timed.push((index.created(node), own));
+        }
+        timed.sort();
+        let memories: Vec<NeuronId> = timed.into_iter().map(|(_, id)| id).collect();
+        let places = memories.iter().enumerate().map(|(place, id)| (id.clone(), place)).collect();
+        Self { memories, places, next }
+    }
+
+    /// The memory before one in time.
+    fn before(&self, id: &NeuronId) -> Option<&NeuronId> {
+        self.memories.get(self.places.get(id)?.checked_sub(1)?)
+    }
+
+    /// The memories before and after one in time, and the one that came next in its session.
+    fn beside(&self, id: &NeuronId) -> impl Iterator<Item = NeuronId> {
+        let after = self.places.get(id).and_then(|place| self.memories.get(place + 1));
+        let all = [self.before(id), after, self.next.get(id)];
+        all.into_iter().flatten().cloned().collect::<Vec<_>>().into_iter()
+    }
+
+    /// Pairs of memories that follow each other, at even steps through all of time.
+    fn drawn(&self) -> impl Iterator<Item = NeuronId> {
+        let step = (self.memories.len() / (limits::DELIBERATED_MEMORIES / 2)).max(2);
+        let pairs = self.memories.chunks(step).flat_map(|part| part.iter().take(2));
+        pairs.flat_map(|id| std::iter::once(id.clone()).chain(self.next.get(id).cloned()))
+    }
 }
 
 impl<'c> Bench<'c> {
@@ -65,17 +114,24 @@ impl<'c> Bench<'c> {
         let network = TreeNetwork::remembering(&cycle.store, tree, &cycle.shared.neurons);
         let known: BTreeSet<NeuronId> = neurons.iter().map(|neuron| neuron.id.clone()).collect();
         let mut beyond: BTreeSet<NeuronId> = neurons.iter().filter_map(followed).collect();
-        // A small brain is measured on whole.
-        let memories = graph.nodes().filter(|node| graph.kind(*node) == Kind::Episodic && !graph.is_archived(*node));
-        let all: Vec<_> = memories.take(limits::DELIBERATED_WHOLE + 1).collect();
-        if all.len() <= limits::DELIBERATED_WHOLE {
-            beyond.extend(all.into_iter().filter_map(|node| NeuronId::parse(graph.id(node)).ok()));
+        let order = Order::of(&snapshot);
+        // A small brain is measured on whole; of a larger one also what stands beside the topic in time, and pairs from all of it, by which rarity is told.
+        let is_whole = order.memories.len() <= limits::DELIBERATED_WHOLE;
+        match is_whole {
+            true => beyond.extend(order.memories.iter().cloned()),
+            false => beyond.extend(known.iter().flat_map(|id| order.beside(id)).chain(order.drawn())),
         }
         beyond.retain(|id| !known.contains(id));
         for id in beyond {
             neurons.extend(network.neuron(&id)?.filter(|neuron| fits(neuron) && !neuron.is_archived()));
         }
         let is_concept = |id: &NeuronId| graph.find(id).is_some_and(|node| graph.kind(node) == Kind::Semantic);
+        let sessions: BTreeMap<&NeuronId, bool> = neurons.iter().map(|n| (&n.id, n.session.is_some())).collect();
+        // Of a part it has to be said which came next: what stands next in the part may not have.
+        let by_time = |neuron: &Neuron| {
+            let before = order.before(&neuron.id).filter(|_| !is_whole && neuron.session.is_none())?;
+            (!sessions.get(before).is_some_and(|is_of_session| *is_of_session)).then(|| before.clone())
+        };
         let memories = neurons.iter().enumerate().map(|(place, neuron)| Memory {
             id: neuron.id.clone(),
             text: neuron.concept.clone(),
@@ -83,7 +139,7 @@ impl<'c> Bench<'c> {
             at: neuron.created_at,
             is_of_tree: known.contains(&neuron.id),
             place,
-            after: followed(neuron),
+            after: followed(neuron).or_else(|| by_time(neuron)),
             concepts: neuron.connections.iter().map(|tie| &tie.target).filter(|id| is_concept(id)).cloned().collect(),
         });
         let evidence = Evidence::new(memories.collect());
@@ -92,7 +148,7 @@ impl<'c> Bench<'c> {
         let pools = [concepts.into_iter().collect(), evidence.older().iter().map(|m| m.id.clone()).collect()];
         let author =
             Author { agent: run.agent(), run, clock: now, rank: 0, origin: Origin::local(), consumed: Vec::new() };
-        Ok(Self { cycle, tree, snapshot, now, evidence, neurons, pools, limits, author })
+        Ok(Self { cycle, tree, snapshot, now, evidence, is_whole, neurons, pools, limits, author })
     }
 
     /// Refuses a topic that no memory is about.
@@ -140,7 +196,9 @@ impl<'c> Bench<'c> {
     /// What recall is worth on each probe.
     fn scores(&self, snapshot: &Snapshot, probes: &[Probe], now: Stamp) -> Vec<f64> {
         let (index, settings) = (snapshot.index(), &self.cycle.shared.policy.settings);
-        let filters = Filters { top: Some(2 * ANSWERS), ..Filters::default() };
+        // In a part of a brain most answers may be of the rest, which say nothing.
+        let top = if self.is_whole { 2 * ANSWERS } else { limits::DELIBERATED_MEMORIES };
+        let filters = Filters { top: Some(top), ..Filters::default() };
         let worth = |probe: &Probe| {
             let found = answer(&index, &probe.question, now, settings, &filters);
             let found: Vec<(NeuronId, f64)> = found.into_iter().map(|found| (found.id, found.activation)).collect();
