@@ -194,3 +194,36 @@ fn rejected_run_that_is_merged_again_names_the_merge_and_not_its_agent() {
     assert!(findings.iter().any(|one| one["commit"] == merged && one["rule"] == "single-writer"), "{report:#}");
     assert!(findings.iter().all(|one| one["commit"] != run), "{report:#}");
 }
+
+#[test]
+fn decision_under_the_id_of_another_takes_nothing_from_it() {
+    let rules = "[review]\nreviewers = [\"ann@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
+    let world = crate::review_second::world(World::new(), rules);
+    // A night brings the rules to wake.
+    world.apply("a", json!([create("cup")]));
+    as_person(&world, "a", "ann", &["sleep"]).exits(0);
+    let (branch, own) = world.waiting("a", "scribe", json!([create("tea")]));
+    let (other, its) = world.waiting("a", "scribe", json!([create("milk")]));
+    as_person(&world, "a", "ann", &["approve", &branch]).exits(0);
+    let (landed, reviews) = (world.tip("a", "wake"), "refs/brain/reviews");
+    let [run, second] = [&branch, &other].map(|branch| crate::review_second::run_of(branch).to_owned());
+    let path = world.path_of("a", reviews, "-human.json");
+    let text = world.git("a", &["show", &format!("{reviews}:{path}")]) + "\n";
+    let text = text
+        .replace(&run, &second)
+        .replace(&own, &its)
+        .replace("ann <ann@example.invalid>", "carl <carl@example.invalid>");
+    let carl = [("GIT_AUTHOR_EMAIL", "carl@example.invalid"), ("GIT_COMMITTER_EMAIL", "carl@example.invalid")];
+    let tip = world.git("a", &["rev-parse", reviews]);
+    let forged = world.commit("a", &tip, &[&tip], &[(&path.replace(&run, &second), Some(&text))], "decision", &carl);
+    world.git("a", &["update-ref", reviews, &forged]);
+    let report = agree(&world, 3);
+    assert!(named(&report, &forged, "review-forged"), "{report:#}");
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().all(|one| one["commit"] != landed && one["commit"] != own), "{report:#}");
+    // A clone without decisions cannot know, and says so.
+    world.git("a", &["update-ref", "-d", reviews]);
+    std::fs::remove_file(world.dir("a").join(".git/git-brain/cache/audit.json")).unwrap();
+    let report = audit(&world, &[], 0);
+    assert!(report["counts"]["unapproved"] == 1 && report.to_string().contains("git brain sync"), "{report:#}");
+}

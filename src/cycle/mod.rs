@@ -140,8 +140,8 @@ pub struct Cycle {
     taken_back: RefCell<Option<TakenBack>>,
     /// True while history is audited: a decision that cannot be read is a finding, and stops nothing.
     is_auditing: Cell<bool>,
-    /// The decisions that an audit found forged or late, by their ids: for it they count for nothing.
-    void: RefCell<BTreeSet<RunId>>,
+    /// The decisions that an audit found forged or late: for it they count for nothing.
+    void: RefCell<BTreeSet<String>>,
 }
 
 /// Of a tree, the runs that are taken back, each with the run that did it.

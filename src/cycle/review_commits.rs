@@ -18,6 +18,11 @@ pub(super) struct Walk {
     found: BTreeMap<String, CommitId>,
 }
 
+/// A decision as an audit names it that counts for nothing: where it lies, and by whom it says that it is.
+pub(super) fn void_mark(review: &ReviewRecord) -> String {
+    format!("{} {}", review.path(), review.address())
+}
+
 impl Cycle {
     /// The commit that added the decision at a path. Costs the decisions since, once for a command.
     pub(super) fn decision_added_by(&self, path: &str) -> Result<Option<CommitId>, CycleError> {
@@ -26,16 +31,25 @@ impl Cycle {
         if walk.tip != Some(tip) {
             *walk = Walk { tip: Some(tip), open: vec![tip], ..Walk::default() };
         }
-        while !walk.found.contains_key(path) {
-            let Some(id) = walk.open.pop() else { return Ok(None) };
+        // An audit goes back to where each file was first: one that was taken away and brought back is of who made it.
+        let is_auditing = self.is_auditing.get();
+        while is_auditing || !walk.found.contains_key(path) {
+            let Some(id) = walk.open.pop() else { break };
             if !walk.visited.insert(id) {
                 continue;
             }
             let commit = self.store.commit(id)?;
             // A merge brings what its parents have, and nothing of its own.
             if commit.parents.len() < 2 {
-                for path in self.added(&commit)? {
-                    walk.found.insert(path, id);
+                for path in self.read_or_told(self.added(&commit))? {
+                    let is_same = || {
+                        Ok::<_, CycleError>(
+                            self.store.file(commit.tree, &path)? == self.store.file(self.store.tree_of(tip)?, &path)?,
+                        )
+                    };
+                    if !walk.found.contains_key(&path) || self.read_or_told(is_same())? {
+                        walk.found.insert(path, id);
+                    }
                 }
             }
             walk.open.extend(commit.parents.iter().rev());
@@ -66,7 +80,7 @@ impl Cycle {
             Some(council) => self.is_by_council(review, council, settings, rule)?,
             None => is_of_reviewer(review, settings, rule),
         };
-        if !is_theirs || self.void.borrow().contains(&review.review) {
+        if !is_theirs || self.void.borrow().contains(&void_mark(review)) {
             return Ok(false);
         }
         self.is_added_by(&review.path(), review.address())

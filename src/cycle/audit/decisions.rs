@@ -9,6 +9,7 @@ use crate::council::gate::{Asked, Gate};
 use crate::council::record::{COUNCILS, Closing, CouncilRecord, address};
 use crate::council::vote::Decision;
 use crate::cycle::CycleError;
+use crate::cycle::review_commits::void_mark;
 use crate::cycle::reviews::{WRITTEN_ONCE, is_of_reviewer};
 use crate::limits;
 use crate::model::Settings;
@@ -99,6 +100,7 @@ impl Auditor<'_> {
                     let by = if review.council.is_some() { &review.via } else { review.address() };
                     let message = format!("is a decision of {by}, and {others}");
                     found.push(Finding::new(rule, commit.id, message).at(&path, 1).of_run(&review.run));
+                    self.audited.void.insert(void_mark(&review));
                 }
                 decided.insert(review.run);
             } else if CouncilRecord::is_at(&path) {
@@ -138,8 +140,15 @@ impl Auditor<'_> {
     /// The time since which there is a subject of a decision, as far as clocks can tell, seconds.
     fn subject_since(&self, review: &ReviewRecord) -> i64 {
         let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
-        let made = commit.map_or(i64::MIN, |commit| commit.committed);
-        made.max(review.run.unix_ms() / 1000).saturating_sub(limits::FUTURE_SECONDS)
+        let made = commit.as_ref().map_or(i64::MIN, |commit| commit.committed);
+        let since = made.max(review.run.unix_ms() / 1000).saturating_sub(limits::FUTURE_SECONDS);
+        // What stands upon a version of main is no older than that, whatever it says.
+        let store = &self.cycle.store;
+        let main = store.tip(store.main()).ok().flatten();
+        let bases = main.zip(commit).and_then(|(main, commit)| store.merge_bases(main, commit.id).ok());
+        let base =
+            bases.into_iter().flatten().filter_map(|base| store.commit(base).ok()).map(|base| base.committed).max();
+        base.map_or(since, |base| base.max(since))
     }
 
     /// Whether main let its author decide at some time before: who was away may not know of the change.

@@ -75,6 +75,7 @@ impl Cycle {
             audited = audited.anew(grounds);
         }
         (audited.fresh, audited.left_off) = (0, 0);
+        audited.void.clear();
         audited.findings = audited.rewritten.union(&audited.drifts).chain(&broken).cloned().collect();
         let hidden = audited.known(&self.store);
         let mut auditor = Auditor::new(self, audited, &tips)?;
@@ -86,7 +87,7 @@ impl Cycle {
         auditor.audited.eras = eras;
         // A landing is judged by the decisions that count.
         let decided = auditor.decisions()?;
-        self.void.replace(auditor.audited.void());
+        self.void.replace(auditor.audited.void.clone());
         auditor.walk(&tips, &hidden, true, progress)?;
         auditor.after_decisions(&decided)?;
         let wake = self.store.need_tip(self.store.wake())?;
@@ -132,7 +133,7 @@ impl Cycle {
         let waiting = self.audited_tips()?.0;
         let mut auditor = Auditor::new(self, Audited::default(), &waiting)?;
         // Decisions are judged by an audit of all, and a part goes by the newest one.
-        self.void.replace(Audited::load(&self.store).map(|known| known.void()).unwrap_or_default());
+        self.void.replace(Audited::load(&self.store).map(|known| known.void).unwrap_or_default());
         auditor.walk(&tips, &hidden, false, progress)?;
         auditor.settle(&waiting)?;
         Ok(Some(auditor.audited))
@@ -483,7 +484,8 @@ impl<'c> Auditor<'c> {
                 _ => commit.as_ref().and_then(|commit| commit.trailer("Run")).unwrap_or_default().to_owned(),
             };
             let mut finding = Finding::new(rule, &fault.commit, fault.message).at(&fault.path, fault.line).of_run(run);
-            if rule == Rule::Reviewer && !has_decisions {
+            let says_reviewed = || commit.as_ref().is_some_and(|commit| commit.trailer("Reviewed-by").is_some());
+            if !has_decisions && (rule == Rule::Reviewer || rule == Rule::Unapproved && says_reviewed()) {
                 // Nothing can be held against decisions that did not come yet.
                 finding.level = Level::Warn;
                 finding.message += ": `git brain sync` fetches decisions, and there are none here";

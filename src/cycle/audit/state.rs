@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::audit::drift::Voice;
-use crate::audit::{Finding, Level, Rule, Settled, worst};
+use crate::audit::{Finding, Level, Settled, worst};
 use crate::limits;
-use crate::model::ids::RunId;
 use crate::store::{Branch, CommitId, Store, Tips};
 
 /// The name of the kept state.
@@ -36,6 +35,9 @@ pub struct Audited {
     newest: i64,
     /// Commits that had findings: each audit judges them again, because what a commit is held against goes on.
     suspects: BTreeSet<String>,
+    /// Decisions that count for nothing.
+    #[serde(default)]
+    pub(super) void: BTreeSet<String>,
     /// The same of decisions.
     doubtful: BTreeSet<String>,
     /// Runs on which people decided otherwise.
@@ -167,13 +169,6 @@ impl Audited {
         let of_runs: BTreeSet<String> = of_runs.collect();
         let tells_most = |finding: &&Finding| !finding.run.is_empty() || !of_runs.contains(&finding.id());
         self.findings.iter().filter(tells_most).cloned().collect()
-    }
-
-    /// The decisions that count for nothing, by their ids: forged or late ones.
-    pub fn void(&self) -> BTreeSet<RunId> {
-        let is_void = |finding: &&Finding| matches!(finding.rule, Rule::ReviewForged | Rule::ReviewLate);
-        let name = |finding: &Finding| finding.path.rsplit('/').next()?.strip_suffix(".json").map(RunId::parse);
-        self.findings.iter().filter(is_void).filter_map(name).filter_map(Result::ok).collect()
     }
 
     /// The findings that nobody settled.
