@@ -358,7 +358,7 @@ impl Brain {
     /// The open findings of the last audit, without those that a person accepted since.
     fn open_findings(&self) -> Result<Vec<Finding>, BrainError> {
         let mut findings = self.cycle.last_audit().map(|audited| audited.open()).unwrap_or_default();
-        let accepted = if findings.is_empty() { Accepted::new() } else { self.cycle.accepted()? };
+        let accepted = if findings.is_empty() { Accepted::new() } else { self.cycle.accepted(&findings)? };
         let mut may = BTreeMap::new();
         for (review, _) in accepted.values().flatten() {
             if !may.contains_key(review.address()) {

@@ -1,6 +1,6 @@
 //! Decisions and councils: files that are written once, each by its own author, and votes that are counted again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Auditor;
 use crate::audit::{Finding, Rule, ballot};
@@ -132,23 +132,47 @@ impl Auditor<'_> {
     pub(super) fn may_decide(&self, review: &ReviewRecord, commit: &Commit) -> bool {
         let at = review.review.unix_ms() / 1000;
         // Nobody decides on what is not there yet, whatever a date says.
-        let since = self.subject_since(review);
+        let about = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
+        let made = about.as_ref().map_or(i64::MIN, |about| about.committed).max(review.run.unix_ms() / 1000);
+        let since = made.saturating_sub(limits::FUTURE_SECONDS);
         let [from, until] = [at.min(commit.committed), at.max(commit.committed)].map(|time| time.max(since));
-        self.lets_decide(review, from, until, |_| true)
+        if review.council.is_some() {
+            return self.lets_decide(review, from, until, |_| true);
+        }
+        // Nor before the version of main that it stands upon. Whom every version since lets decide needs no look at that.
+        let mut eras = self.historian.eras_between(from, i64::MAX).iter().map(|era| self.historian.settings(era));
+        if eras.all(|settings| settings.is_some_and(|settings| decides(&settings.review, review))) {
+            return true;
+        }
+        let behind = about.and_then(|about| self.main_behind(&about)).unwrap_or(i64::MIN);
+        self.lets_decide(review, from.max(behind), until.max(behind), |_| true)
     }
 
-    /// The time since which there is a subject of a decision, as far as clocks can tell, seconds.
-    fn subject_since(&self, review: &ReviewRecord) -> i64 {
-        let commit = CommitId::parse(&review.commit).ok().and_then(|id| self.cycle.store.commit(id).ok());
-        let made = commit.as_ref().map_or(i64::MIN, |commit| commit.committed);
-        let since = made.max(review.run.unix_ms() / 1000).saturating_sub(limits::FUTURE_SECONDS);
-        // What stands upon a version of main is no older than that, whatever it says.
+    /// The time of the newest version of main at or behind a commit.
+    fn main_behind(&self, commit: &Commit) -> Option<i64> {
+        let behind = self.main_behind.get_or_init(|| self.each_main_behind().unwrap_or_default());
+        // A run that was thrown away is behind no branch, and what it stood upon is.
+        behind.get(&commit.id).copied().or_else(|| commit.parents.iter().filter_map(|id| behind.get(id)).max().copied())
+    }
+
+    fn each_main_behind(&self) -> Result<HashMap<CommitId, i64>, CycleError> {
         let store = &self.cycle.store;
-        let main = store.tip(store.main()).ok().flatten();
-        let bases = main.zip(commit).and_then(|(main, commit)| store.merge_bases(main, commit.id).ok());
-        let base =
-            bases.into_iter().flatten().filter_map(|base| store.commit(base).ok()).map(|base| base.committed).max();
-        base.map_or(since, |base| base.max(since))
+        let line = store.first_parents(store.need_tip(store.main())?, None).take(limits::AUDIT_WALK);
+        let mut behind: HashMap<CommitId, i64> =
+            line.filter_map(Result::ok).map(|commit| (commit.id, commit.committed)).collect();
+        let mut walked = Vec::new();
+        for tip in self.tips.values() {
+            // Parents come before children.
+            for id in store.commits_within(*tip, &walked, limits::AUDIT_WALK)? {
+                let parents = store.commit(id).map(|commit| commit.parents).unwrap_or_default();
+                let newest = parents.iter().filter_map(|parent| behind.get(parent)).max().copied();
+                if let Some(newest) = newest {
+                    behind.entry(id).or_insert(newest);
+                }
+            }
+            walked.push(*tip);
+        }
+        Ok(behind)
     }
 
     /// Whether main let its author decide at some time before: who was away may not know of the change.
@@ -159,20 +183,16 @@ impl Auditor<'_> {
 
     fn lets_decide(&self, review: &ReviewRecord, from: i64, until: i64, is_asked: fn(&Review) -> bool) -> bool {
         let eras = self.historian.eras_between(from, until);
-        let decides = |settings: &Review, by: &dyn Fn(Option<&str>) -> bool| {
-            let rules = settings.rule.iter().map(|rule| Some(rule.name.as_str()));
-            std::iter::once(None).chain(rules).any(by)
-        };
         // A council decides by the votes of its members, whoever asked it.
         if let Some(council) = &review.council {
             return eras.iter().filter_map(|era| self.settings_with_councils(era.commit)).any(|settings| {
                 let is_by = |rule: Option<&str>| self.cycle.is_by_council(review, council, &settings.review, rule);
-                is_asked(&settings.review) && decides(&settings.review, &|rule| is_by(rule).unwrap_or(false))
+                is_asked(&settings.review) && by_some_rule(&settings.review, |rule| is_by(rule).unwrap_or(false))
             });
         }
         let settings = eras.iter().filter_map(|era| self.historian.settings(era));
         let mut asked = settings.filter(|settings| is_asked(&settings.review));
-        asked.any(|settings| decides(&settings.review, &|rule| is_of_reviewer(review, &settings.review, rule)))
+        asked.any(|settings| decides(&settings.review, review))
     }
 
     /// The settings of a commit of main, with the documents of its councils.
@@ -319,4 +339,15 @@ impl Auditor<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether some rule, or the absence of one, says so.
+fn by_some_rule(settings: &Review, says: impl Fn(Option<&str>) -> bool) -> bool {
+    let rules = settings.rule.iter().map(|rule| Some(rule.name.as_str()));
+    std::iter::once(None).chain(rules).any(says)
+}
+
+/// Whether those settings let the author of a decision decide.
+fn decides(settings: &Review, review: &ReviewRecord) -> bool {
+    by_some_rule(settings, |rule| is_of_reviewer(review, settings, rule))
 }

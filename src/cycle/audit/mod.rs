@@ -16,6 +16,7 @@ mod state;
 mod story;
 mod undone;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::admission::history::Historian;
@@ -50,6 +51,9 @@ struct Auditor<'c> {
     gained: HashSet<CommitId>,
     /// Whether the commit is audited for the first time.
     is_new: bool,
+    tips: Tips,
+    /// By commit, the time of the newest version of main at or behind it; made when it is first asked for.
+    main_behind: OnceCell<HashMap<CommitId, i64>>,
 }
 
 impl Cycle {
@@ -303,7 +307,8 @@ impl<'c> Auditor<'c> {
     /// An auditor who knows the history of all tips: a commit of the audited part may rest on one outside of it.
     fn new(cycle: &'c Cycle, audited: Audited, tips: &Tips) -> Result<Self, CycleError> {
         let historian = cycle.historian(tips)?;
-        Ok(Self { cycle, historian, audited, runs: BTreeMap::new(), gained: HashSet::new(), is_new: true })
+        let (runs, gained, main_behind) = Default::default();
+        Ok(Self { cycle, historian, audited, runs, gained, is_new: true, tips: tips.clone(), main_behind })
     }
 
     fn walk(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Auditor;
 use super::undone::{Undone, settled_by};
-use crate::audit::{Level, Settled};
+use crate::audit::{Finding, Level, Settled};
 use crate::cycle::{Cycle, CycleError};
 use crate::model::ids::RunId;
 use crate::review::{ReviewRecord, Verdict};
@@ -14,13 +14,17 @@ use crate::store::{CommitId, Tips, is_agents_address};
 pub type Accepted = BTreeMap<String, Vec<(ReviewRecord, CommitId)>>;
 
 impl Cycle {
-    /// The findings that people accepted, by their ids, each with its decisions and the commits that made these, as far as they are their authors'.
-    pub fn accepted(&self) -> Result<Accepted, CycleError> {
+    /// Those of some findings that people accepted, by their ids, each with its decisions and the commits that made these, as far as they are their
+    /// authors'.
+    pub fn accepted(&self, findings: &[Finding]) -> Result<Accepted, CycleError> {
+        let known: BTreeSet<String> = findings.iter().map(Finding::id).collect();
         let mut accepted = Accepted::new();
         for (_, path) in self.review_paths()? {
             let read = self.read_or_told(self.review_at(&path))?;
             let Some(mut review) = read.filter(ReviewRecord::is_of_audit) else { continue };
-            if review.verdict == Verdict::Approve
+            review.accepts.retain(|finding| known.contains(finding));
+            if !review.accepts.is_empty()
+                && review.verdict == Verdict::Approve
                 && self.read_or_told(self.is_added_by(&path, review.address()))?
                 && let Some(by) = self.read_or_told(self.decision_added_by(&path))?
             {
@@ -56,7 +60,7 @@ impl Auditor<'_> {
             return Ok(());
         }
         let store = &self.cycle.store;
-        let accepted = self.cycle.accepted()?;
+        let accepted = self.cycle.accepted(&findings)?;
         for finding in &findings {
             for (review, by) in accepted.get(&finding.id()).into_iter().flatten() {
                 let by = store.commit(*by)?;
