@@ -153,8 +153,13 @@ fn what_cannot_be_handed_on_stays_an_intent() {
     fs::create_dir_all(name.join("x")).unwrap();
     intent.hand_on(store.common_dir(), false);
     fs::remove_dir_all(&name).unwrap();
-    drop(store.lock(LockName::Trunk).unwrap());
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    // A program that another thread starts holds the file for a moment, as if its owner were there.
+    let is_clean = || {
+        drop(store.lock(LockName::Trunk).unwrap());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        sandbox.git(&["status", "--porcelain"]).is_empty()
+    };
+    assert!((0..100).any(|_| is_clean()));
 }
 
 #[test]
