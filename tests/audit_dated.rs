@@ -199,7 +199,7 @@ fn rejected_run_that_is_merged_again_names_the_merge_and_not_its_agent() {
 fn decision_under_the_id_of_another_takes_nothing_from_it() {
     let rules = "[review]\nreviewers = [\"ann@example.invalid\"]\n\n[[review.rule]]\nname = \"scribe\"\nagents = [\"scribe\"]\n";
     let world = crate::review_second::world(World::new(), rules);
-    // Whoever commits in the same second met what was before.
+    // A commit of the same second met the settings before as well.
     std::thread::sleep(std::time::Duration::from_millis(2100));
     // A night brings the rules to wake.
     world.apply("a", json!([create("cup")]));

@@ -90,7 +90,7 @@ pub struct BisectReport {
     pub gone: Vec<String>,
     /// The texts that it was woken by.
     pub because: Vec<String>,
-    /// Who let that run in, and why, in words; absent: nobody decided on it.
+    /// The decision by which that run was let in, with its reason, in words; absent: there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
     /// The command that undoes it; absent if no command does.

@@ -107,7 +107,7 @@ pub struct LogEntry {
     pub subject: String,
     /// What the merge settled, one line each.
     pub decisions: Vec<String>,
-    /// Who made it, if that was a person: the author as git knows it.
+    /// The person who made it, as git names the author; absent of agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Who let it in, by its trailers.
@@ -181,7 +181,7 @@ pub struct WhyEntry {
     pub run: Option<String>,
     /// The agent.
     pub agent: Option<String>,
-    /// Who made it, if that was a person: the author as git knows it.
+    /// The person who made it, as git names the author; absent of agents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// What woke it.

@@ -139,7 +139,7 @@ impl Auditor<'_> {
         if review.council.is_some() {
             return self.lets_decide(review, from, until, |_| true);
         }
-        // Nor before the version of main that it stands upon. Whom every version since lets decide needs no look at that.
+        // Nor before the version of main that it stands upon. An author whom every version since lets decide needs no look at that.
         let mut eras = self.historian.eras_between(from, i64::MAX).iter().map(|era| self.historian.settings(era));
         if eras.all(|settings| settings.is_some_and(|settings| decides(&settings.review, review))) {
             return true;

@@ -429,7 +429,7 @@ impl<'c> Auditor<'c> {
             Err(error) => {
                 self.audited.add(Finding::new(Rule::Unreadable, id, error.to_string()));
                 self.audited.suspect(id);
-                // What stands upon it is held against what lies behind it.
+                // A commit upon it is held against the newest one behind it that can be read.
                 store.pass_over(id);
                 if self.is_new {
                     self.audited.passed(id, &[], 0);
