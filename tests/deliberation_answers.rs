@@ -175,6 +175,31 @@ fn a_question_that_nobody_answers_times_out_when_its_time_is_over() {
 }
 
 #[test]
+fn an_answer_that_ends_in_the_middle_is_none_yet() {
+    let searched = searched(60);
+    searched.cycle();
+    let id = searched.questions()[0]["id"].as_str().unwrap().to_owned();
+    let path = searched.world.dir("a").join(format!(".git/git-brain/handoffs/{id}.answer.json"));
+    for half in ["", "{\"score\": 3, \"rea"] {
+        std::fs::write(&path, half).unwrap();
+        assert_eq!(searched.questions().len(), 1, "{half}");
+    }
+    searched.answer(3);
+    searched.cycle();
+    assert_eq!((searched.fruits(), searched.questions().len()), (1, 0), "{:#?}", searched.events());
+}
+
+#[test]
+fn a_topic_is_redacted_before_its_tree_is_named() {
+    let searched = searched(0);
+    let token = ["ghp_", "abcdefghijklmnopqrstuvwxyz0123456789"].concat();
+    searched.world.brain("a", &["deliberate", "search", "--trees", &token, "--dry-run"]);
+    let said =
+        searched.world.brain("a", &["deliberate", "search", "--trees", &token, "--agent", "searcher", "--dry-run"]);
+    assert!(said.contains("redacted") && !said.contains("abcdefghij"), "{said}");
+}
+
+#[test]
 fn an_answer_without_the_form_leaves_an_event() {
     let searched = searched(60);
     searched.cycle();

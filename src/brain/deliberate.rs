@@ -146,6 +146,7 @@ impl Brain {
         watch: &(dyn Fn(&Event) + Sync),
     ) -> Result<DeliberateReport, BrainError> {
         let goal = AgentName::parse(&request.goal).map_err(|e| BrainError::usage(format!("the goal {e}")))?;
+        let trees: Vec<String> = request.trees.iter().map(|topic| self.topic(topic)).collect();
         let agent = self.deliberating(request.agent.as_deref())?;
         // One coordinator at a time.
         let _alone = self.cycle.store.lock(LockName::Deliberation)?;
@@ -179,7 +180,7 @@ impl Brain {
             let run =
                 self.cycle.new_run_id(&agent, base, newest.as_ref(), &[b"deliberate", goal.as_str().as_bytes()], 0)?;
             let initiative = if agent.as_str() == HUMAN { "person".to_owned() } else { agent.to_string() };
-            let trees = request.trees.clone();
+            let trees = trees.clone();
             let refused = refused.clone();
             let writes = !request.dry_run;
             let question =
@@ -259,7 +260,7 @@ impl Brain {
         let agent = self.deliberating(None)?;
         let base = self.at(None)?;
         let run = self.cycle.new_run_id(&agent, base, self.cycle.newest_run(base)?.as_ref(), &[b"examine"], 0)?;
-        let question = Question { trees: vec![topic.to_owned()], ..self.question_of(goal, run, None) };
+        let question = Question { trees: vec![self.topic(topic)], ..self.question_of(goal, run, None) };
         let record = self.cycle.gates_of(&question, &Proposal { mechanism: Mechanism::default(), payload });
         let record = record.map_err(|error| self.with_what_counts_not(error))?;
         Ok(ExaminedReport { record, notes: self.what_counts_not()?.into_iter().collect() })
@@ -269,6 +270,11 @@ impl Brain {
     pub(super) fn question_of(&self, goal: AgentName, run: RunId, limits: Option<Limits>) -> Question {
         let (trees, initiative, refused) = (Vec::new(), "person".to_owned(), BTreeSet::new());
         Question { goal, trees, initiative, run, limits, waits: true, refused, writes: false }
+    }
+
+    /// Words of a topic as they are stored: the id of a tree is made of them.
+    fn topic(&self, words: &str) -> String {
+        self.cycle.shared.secrets.redact(words).into_owned()
     }
 
     /// Who deliberates: an agent of that cognition, or the person.

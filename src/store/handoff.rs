@@ -100,6 +100,10 @@ impl Store {
             return Ok(Answered::NoQuestion);
         }
         let path = folder.join(format!("{id}.answer.json"));
+        // A file that was never finished keeps nobody from answering.
+        if path.exists() && self.answered_handoff(id)?.is_none() {
+            std::fs::remove_file(&path).map_err(|e| StoreError::file(&path)(e))?;
+        }
         // Where it comes from is there before it. Of two that answer at once both are named: too much rather than too little.
         if let Some(from) = from.filter(|_| !path.exists()) {
             let place = folder.join(format!("{id}.from"));
@@ -113,12 +117,14 @@ impl Store {
         }
     }
 
-    /// The answer to a question, if it has come.
+    /// The answer to a question, if it has come. One that ends in the middle is still being written.
     pub fn answered_handoff(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.handoff_dir().join(format!("{id}.answer.json"));
         match std::fs::metadata(&path) {
             Ok(meta) if meta.is_file() && meta.len() <= ANSWER_BYTES => {
-                std::fs::read(&path).map(Some).map_err(|e| StoreError::file(&path)(e))
+                let said = std::fs::read(&path).map_err(|e| StoreError::file(&path)(e))?;
+                let whole = serde_json::from_slice::<serde::de::IgnoredAny>(&said);
+                Ok(Some(said).filter(|_| !whole.is_err_and(|error| error.is_eof())))
             }
             // Too long an answer is none of the form.
             Ok(_) => Ok(Some(Vec::new())),
