@@ -33,8 +33,10 @@ fn settled(brain: &Sandbox) {
         let listed = |folder: &std::path::Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
         let mut jobs = listed(&brain.beside("state/git-brain/captures")).flat_map(|one| listed(&one.path()));
         let is_empty = jobs.next().is_none();
-        let is_free = std::fs::File::open(&lock).is_ok_and(|file| fs2::FileExt::try_lock_exclusive(&file).is_ok());
-        if is_empty && is_free {
+        // The lock is tried when there is nothing to do any more: held here for a moment, it would keep the process from its work.
+        let is_free =
+            is_empty && std::fs::File::open(&lock).is_ok_and(|file| fs2::FileExt::try_lock_exclusive(&file).is_ok());
+        if is_free {
             return;
         }
         std::thread::yield_now();

@@ -2,8 +2,8 @@
 //! wait it asks decision to act.
 //!
 //! How urgent things still are is the salience of its own core neuron, which fades like any other; so a second look at
-//! the same state proposes nothing, and no flag stays on for ever. A flag that somebody else raised is an urgency as well: `urgence` of
-//! 0.5, `priority_override` of 0.8. An outcome that decision did not expect is felt below that: it lights the neuron, and raises no flag. Source: MagistraAI's technical note, 5.2.
+//! the same state proposes nothing, and no flag of an agent stays on for ever. A flag that somebody else raised is an urgency as well: `urgence` of
+//! 0.5, `priority_override` of 0.8; an agent's becomes affect's own, a person's stays until a person takes it down. An outcome that decision did not expect is felt below that: it lights the neuron, and raises no flag. Source: MagistraAI's technical note, 5.2.
 
 use serde_json::{Value, json};
 
@@ -13,9 +13,10 @@ use crate::activation::ripple::RISE;
 use crate::cognition::{Network, Raised, Snapshot};
 use crate::delta::Document;
 use crate::limits;
-use crate::model::Signal;
+use crate::model::document::{Condition, State};
 use crate::model::ids::NeuronId;
 use crate::model::origin::Origins;
+use crate::model::{HUMAN, Signal};
 
 const URGENCE: &str = "urgence";
 const OVERRIDE: &str = "priority_override";
@@ -56,10 +57,14 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, origins: &Origin
         }
     } else if calm {
         clear(&mut proposal, "all is calm");
-    } else if let Some((level, raised)) = raised_by_others(&proposal) {
+    }
+    let raised = raised_by_others(&proposal, calm).filter(|_| worst.is_none());
+    if let Some((level, raised)) = raised {
         let reason = clip(&raised.reason, limits::LABEL_BYTES);
-        // From now on it is affect's own, which fades.
-        proposal.take_flag(&raised.name, &reason);
+        // An agent's is affect's own from now on, which fades.
+        if !is_a_persons(raised) {
+            proposal.take_flag(&raised.name, &reason);
+        }
         if raised.name.as_str() != URGENCE {
             proposal.flag(URGENCE, true, &reason);
         }
@@ -67,11 +72,11 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, origins: &Origin
         // Whoever raised it need not say why.
         let query = if reason.is_empty() { raised.name.as_str() } else { &reason };
         ask(&mut proposal, level, query, None);
-    } else if !still_urgent(&proposal) {
+    } else if worst.is_none() && !calm && !still_urgent(&proposal) {
         clear(&mut proposal, "nothing urgent is left");
     }
     if decided && worst.is_none_or(|(level, _)| level < OVERRIDE_FROM) && !calm && still_urgent(&proposal) {
-        proposal.flag(OVERRIDE, false, "decided");
+        take_down(&mut proposal, OVERRIDE, "decided");
     }
     if worst.is_none() {
         feel(&mut proposal, signals);
@@ -123,10 +128,25 @@ fn still_urgent(proposal: &Proposal<'_>) -> bool {
     level_now(proposal) >= CALM_BELOW
 }
 
-/// The most urgent flag that somebody else raised, with its level.
-fn raised_by_others<'s>(proposal: &Proposal<'s>) -> Option<(f64, &'s Raised)> {
+/// Whether a person raised a flag, by hand or by a delta.
+fn is_a_persons(raised: &Raised) -> bool {
+    raised.by.as_ref().is_none_or(|by| by.as_str() == HUMAN)
+}
+
+/// The most urgent flag that somebody else raised and that is not felt yet, with its level: a person's when it wakes, an agent's unless there was a
+/// word of calm.
+fn raised_by_others<'s>(proposal: &Proposal<'s>, calm: bool) -> Option<(f64, &'s Raised)> {
     let snapshot = proposal.snapshot;
-    let others = snapshot.raised.iter().filter(|raised| raised.by.as_ref() != Some(&snapshot.agent));
+    let woke = |raised: &Raised| {
+        let by_state =
+            raised.name.as_str() == OVERRIDE && snapshot.trigger.contains(State::PriorityOverrideDetected.as_str());
+        by_state || snapshot.trigger.contains(&Condition::Flag(raised.name.clone()).to_string())
+    };
+    let is_new = |raised: &&Raised| match is_a_persons(raised) {
+        true => woke(raised),
+        false => !calm && raised.by.as_ref() != Some(&snapshot.agent),
+    };
+    let others = snapshot.raised.iter().filter(is_new);
     let levels = others.filter_map(|raised| match raised.name.as_str() {
         OVERRIDE => Some((OVERRIDE_FROM, raised)),
         URGENCE => Some((UNSAID, raised)),
@@ -136,8 +156,16 @@ fn raised_by_others<'s>(proposal: &Proposal<'s>) -> Option<(f64, &'s Raised)> {
 }
 
 fn clear(proposal: &mut Proposal<'_>, why: &str) {
-    proposal.flag(URGENCE, false, why);
-    proposal.flag(OVERRIDE, false, why);
+    take_down(proposal, URGENCE, why);
+    take_down(proposal, OVERRIDE, why);
+}
+
+/// Takes a flag down, unless it is a person's.
+fn take_down(proposal: &mut Proposal<'_>, name: &str, why: &str) {
+    let raised = proposal.snapshot.raised.iter().find(|raised| raised.name.as_str() == name);
+    if !raised.is_some_and(is_a_persons) {
+        proposal.flag(name, false, why);
+    }
 }
 
 /// The words that made it urgent, as one line.
@@ -260,10 +288,34 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_raised_is_urgent_and_becomes_its_own() {
-        for (name, level) in [("urgence", "0.5"), ("priority_override", "0.8")] {
+    fn a_flag_of_a_person_stays_theirs_and_is_felt_once() {
+        for (name, trigger) in [("urgence", "flag urgence"), ("priority_override", "priority_override_detected")] {
             let mut world = fire();
             world.raised(name, "human", "the cellar is flooded");
+            world.trigger(trigger);
+            let ops = world.think(Rule::Affect);
+            assert!(!ops.iter().any(|op| op.starts_with(&format!("flag {name}"))), "{ops:?}");
+            assert!(ops.iter().any(|op| op.contains("the cellar is flooded") && op.contains("action_required")));
+            for (salience, calm) in [(0, false), (65535, true), (0, true)] {
+                let mut later = fire();
+                later.raised(name, "human", "the cellar is flooded");
+                later.trigger("signal any");
+                later.salience("n_core_affect", salience);
+                if calm {
+                    later.signal("perception", json!({"kind": "calm"}));
+                }
+                later.signal("decision", json!({"kind": "decision", "choice": "water"}));
+                let ops = later.think(Rule::Affect);
+                assert!(ops.iter().all(|op| op.starts_with("acknowledge")), "{ops:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_another_agent_raised_is_urgent_and_becomes_its_own() {
+        for (name, level) in [("urgence", "0.5"), ("priority_override", "0.8")] {
+            let mut world = fire();
+            world.raised(name, "watcher", "the cellar is flooded");
             let mut expected = vec![format!("flag {name} true the cellar is flooded")];
             if name == "priority_override" {
                 expected.push("flag urgence true the cellar is flooded".to_owned());

@@ -167,8 +167,10 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     } else {
         let ideas = found.ranked(&[Kind::Semantic]).into_iter();
         let trusted = |n: &Neuron| !settings.origins.is_tainted(&n.origin);
-        let ideas =
-            ideas.filter(|(n, _)| n.concept.len() <= OPTION_BYTES && is_idea(&n.concept) && trusted(n)).take(IDEAS);
+        // Words of the text that asks for action are no way to act on it.
+        let said = named_in_episode(proposal, signal);
+        let usable = |n: &Neuron| n.concept.len() <= OPTION_BYTES && is_idea(&n.concept) && !said.contains(&n.id);
+        let ideas = ideas.filter(|(n, _)| usable(n) && trusted(n)).take(IDEAS);
         let idea =
             |(n, x): (&Neuron, f64)| candidate(&found, query, n.concept.clone(), n.id.clone(), Some(&n.id), x, &[]);
         ideas.map(idea).collect()
@@ -177,6 +179,13 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     let newest_error = look_back(proposal, query, &mut candidates, temper.patience(learning), learning);
     let best = decide(proposal, signal, &candidates, temper.exploration(learning));
     Weighed { candidates, ignored, best, newest_error }
+}
+
+/// The neurons that the memory behind a request names.
+fn named_in_episode(proposal: &Proposal<'_>, signal: &Signal) -> Vec<NeuronId> {
+    let episode = signal.payload.get("episode").and_then(Value::as_str).and_then(|id| NeuronId::parse(id).ok());
+    let episode = episode.and_then(|id| proposal.live(&id));
+    episode.into_iter().flat_map(|n| n.connections).map(|tie| tie.target).collect()
 }
 
 /// Whether a concept can be an idea: it has a word. Numbers and fragments of stamps are none.

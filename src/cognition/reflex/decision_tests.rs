@@ -50,6 +50,19 @@ fn it_never_sees_raw_input() {
 }
 
 #[test]
+fn words_of_what_asks_for_action_are_no_way_to_act() {
+    let mut world = rain();
+    world.neuron("e1", "Help, rain and no umbrella!", Kind::Episodic, 65535);
+    world.link("e1", Link::Recalls, "rain", 60000);
+    world.link("e1", Link::Recalls, "umbrella", 60000);
+    world.signal("affect", json!({"kind": "action_required", "query": "rain", "episode": "e1"}));
+    let chosen = world.think(Rule::Decision);
+    assert!(chosen.iter().any(|op| op.contains("\"choice\":\"boots\"")), "{chosen:?}");
+    world.link("e1", Link::Recalls, "boots", 60000);
+    assert!(!world.think(Rule::Decision).iter().any(|op| op.contains("\"decided\"")));
+}
+
+#[test]
 fn of_equal_options_the_first_wins_and_nothing_is_promised() {
     let mut world = rain();
     world.signal("memory", json!({"kind": "action_required", "query": "snow", "options": ["ski", "sledge"]}));

@@ -169,7 +169,7 @@ impl World {
         let edge = |(from, link, to): &(&str, Link, &str)| Edge { from: self.id(from), to: self.id(to), link: *link };
         let (run, value) = (self.snapshot.run.clone(), |value| Valued { text: None, value });
         let entry = LedgerEntry {
-            judged: run.clone(),
+            judged: RunId::new(run.unix_ms(), self.snapshot.ledger.len() as u64, &run.agent()),
             agent: run.agent(),
             run,
             at: self.snapshot.at,
@@ -253,6 +253,11 @@ impl World {
             order: 0,
             code: None,
         });
+    }
+
+    /// The reason why the agent woke.
+    pub fn trigger(&mut self, why: &str) {
+        self.snapshot.trigger = why.to_owned();
     }
 
     /// A flag that is on, and who raised it.
