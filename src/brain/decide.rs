@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN, Progress, RunReport};
+use crate::chemistry::dopamine::{option_id, question_key};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::{DECISION, RunBounds, ledger};
 use crate::delta::operation::{Chosen, Send};
 use crate::delta::{Document, Operation, RunRecord};
 use crate::limits;
-use crate::model::ids::{AgentName, RunId, SignalId, concept_id};
+use crate::model::ids::{AgentName, RunId, SignalId};
 use crate::model::neuron::check_concept;
 use crate::model::{Signal, json};
 
@@ -130,13 +131,13 @@ impl Brain {
         network.record(&answer.run)
     }
 
-    /// The number of outcomes of the choice that runs of little trust brought, among those that decision looks back on.
+    /// The number of outcomes of the question, whatever option they are of, that runs of little trust brought, among those that decision looks back on.
     fn untrusted(&self, network: &TreeNetwork<'_>, report: &DecideReport) -> Result<usize, BrainError> {
         let settings = &self.cycle.shared.policy.settings;
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let mut found = 0;
         for entry in ledger::newest(&self.cycle.store, tree, settings.learning.history)? {
-            let is_its = |c: &Chosen| c.question == report.question && c.option == report.choice;
+            let is_its = |c: &Chosen| question_key(&c.question) == question_key(&report.question);
             if !entry.chosen.as_ref().is_some_and(is_its) {
                 continue;
             }
@@ -159,7 +160,7 @@ fn check(request: &DecideRequest) -> Result<(), BrainError> {
         if option.len() > limits::LABEL_BYTES {
             return Err(usage(format!("an option has {} bytes, the limit is {}", option.len(), limits::LABEL_BYTES)));
         }
-        if !seen.insert(concept_id(option)) {
+        if !seen.insert(option_id(option)) {
             return Err(usage(format!("the option {option:?} is given twice")));
         }
     }

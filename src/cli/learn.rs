@@ -31,7 +31,7 @@ fn decided(report: &DecideReport, why: bool) -> String {
         let (outcomes, come) =
             (plural(report.untrusted, "outcome", "outcomes"), if report.untrusted == 1 { "comes" } else { "come" });
         text += &format!(
-            "  note: {outcomes} of it {come} from an origin that is not trusted here: `git brain ledger` lists them\n"
+            "  note: {outcomes} that it looked back on {come} from an origin that is not trusted here: `git brain ledger` lists them\n"
         );
     }
     if why {

@@ -214,6 +214,9 @@ impl Findings<'_> {
         let answer = judged(calibration.count >= ENOUGH, gain > BOUND * deviation);
         let (count, brier) = (calibration.count, calibration.brier);
         let (null, least) = (constant.brier, BOUND * deviation);
+        if null <= least {
+            return unknown("foresight", "outcomes were nearly always the same, so that none could be foreseen better");
+        }
         let text = format!(
             "Brier {brier:.3} in {count} predictions; the best constant earns {null:.3}, and it takes {least:.3} less"
         );

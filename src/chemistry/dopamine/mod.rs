@@ -18,5 +18,5 @@ pub use calibration::{Bin, Calibration, LEAST_STATED, calibration};
 pub use expectation::{Expectation, Prospect, choose, expectations, normal};
 pub use judgement::{Judgement, Unjudged, judge, prediction_error};
 pub use pathway::{Credit, credits, end, pathway, reinforcements};
-pub use stance::{History, Stance, judgements_of, question_key, stance};
+pub use stance::{History, Stance, judgements_of, option_id, question_key, stance};
 pub use temper::Temper;

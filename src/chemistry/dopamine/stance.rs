@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::delta::{Edge, LedgerEntry, UNSTATED};
-use crate::model::ids::{AgentName, NeuronId, concept_id};
+use crate::model::ids::{AgentName, NeuronId, RunId, concept_id};
 use crate::model::settings::Learning;
 
 /// What to do with a pathway. Source: MagistraAI's technical note, 3.3, exploration and exploitation.
@@ -69,22 +69,32 @@ pub fn judgements_of<'e>(entries: impl IntoIterator<Item = &'e LedgerEntry>, pat
 /// What came of the options of one question so far.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// The place of the option, the outcome and the error of each entry, newest first.
+    /// The place of the option, the outcome and the error of each run that was judged, newest first.
     entries: Vec<(usize, f64, f64)>,
+}
+
+/// What was said of one run, which may be several outcomes.
+struct Tried<'e> {
+    run: &'e RunId,
+    option: usize,
+    outcomes: f64,
+    errors: f64,
+    count: f64,
 }
 
 impl History {
     /// The entries of a ledger, newest first, that tell of these options: by `agent`, of the same option in the same question, or in
     /// another one that came to it by the same last connection. An entry that names no option, as older brains wrote them, tells of the
-    /// first option with the same last connection. Words are compared without case and punctuation.
+    /// first option with the same last connection. Words are compared without case and punctuation. A run is one try: of several outcomes of it their mean
+    /// counts, where the newest stands.
     pub fn of(ledger: &[LedgerEntry], agent: &AgentName, question: &str, options: &[(&str, &[Edge])]) -> Self {
         let asked = question_key(question);
-        let ids: Vec<NeuronId> = options.iter().map(|(option, _)| concept_id(option)).collect();
+        let ids: Vec<NeuronId> = options.iter().map(|(option, _)| option_id(option)).collect();
         let place = |entry: &LedgerEntry| {
             let by_way = |at: usize| entry.pathway.last().is_some_and(|last| options[at].1.last() == Some(last));
             match &entry.chosen {
                 Some(chosen) if entry.agent == *agent => {
-                    let option = concept_id(&chosen.option);
+                    let option = option_id(&chosen.option);
                     let at = ids.iter().position(|id| *id == option)?;
                     (by_way(at) || question_key(&chosen.question) == asked).then_some(at)
                 }
@@ -92,8 +102,20 @@ impl History {
                 None => (0..options.len()).find(|at| by_way(*at)),
             }
         };
-        let entries = ledger.iter().filter_map(|entry| Some((place(entry)?, entry.outcome.value, entry.error)));
-        Self { entries: entries.collect() }
+        let mut tried: Vec<Tried<'_>> = Vec::new();
+        for entry in ledger {
+            let Some(option) = place(entry) else { continue };
+            let at = tried.iter().position(|one| (one.run, one.option) == (&entry.judged, option));
+            let at = at.unwrap_or_else(|| {
+                tried.push(Tried { run: &entry.judged, option, outcomes: 0.0, errors: 0.0, count: 0.0 });
+                tried.len() - 1
+            });
+            let one = &mut tried[at];
+            (one.outcomes, one.errors, one.count) =
+                (one.outcomes + entry.outcome.value, one.errors + entry.error, one.count + 1.0);
+        }
+        let mean = |one: Tried<'_>| (one.option, one.outcomes / one.count, one.errors / one.count);
+        Self { entries: tried.into_iter().map(mean).collect() }
     }
 
     /// The outcomes with the places of their options, oldest first.
@@ -122,6 +144,11 @@ impl History {
         let age = self.entries.iter().position(|(at, ..)| *at == option);
         age.is_some_and(|age| (0..age).fold(1.0, |weight, _| weight * kept) >= 0.5)
     }
+}
+
+/// The id by which an option is found again: of its words without case and the punctuation round them.
+pub fn option_id(option: &str) -> NeuronId {
+    concept_id(&question_key(option))
 }
 
 /// A question without case and the punctuation round its words: two with the same key are one question.
