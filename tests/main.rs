@@ -73,6 +73,7 @@ mod integrity;
 mod integrity_chat;
 mod integrity_cli;
 mod life;
+mod lived;
 mod machines;
 mod malicious;
 mod mcp;

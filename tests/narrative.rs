@@ -265,5 +265,6 @@ fn check_reads_chapters() {
     commit_on_wake(&sandbox, &other, Some((layout::chapter(&other), wrong.encode())));
     let damaged = sandbox.brain(&["check"]).exits(1);
     assert!(damaged.out.contains("mood"), "{damaged}");
-    sandbox.brain(&["story"]).exits(5);
+    let told = sandbox.brain(&["story"]).exits(0);
+    assert!(told.err.contains(&layout::chapter(&other)) && told.err.contains("left alone"), "{told}");
 }

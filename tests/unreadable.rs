@@ -333,3 +333,72 @@ fn settings_of_main_that_cannot_be_read_stop_nobody_who_looks() {
     }
     sandbox.brain(&["status"]).exits(0);
 }
+
+#[test]
+fn a_file_of_each_kind_that_cannot_be_read_stops_no_decision_and_no_outcome() {
+    let (sandbox, _) = lived();
+    let decide = |question: &str| {
+        let made = sandbox.json(&["decide", question, "--option", "tea", "--option", "coffee"]);
+        made["run"].as_str().unwrap().to_owned()
+    };
+    sandbox.brain(&["outcome", &decide("what to drink?"), "--value", "0.4"]).exits(0);
+    sandbox.brain(&["goal", "add", "learn to swim"]).exits(0);
+    sandbox.brain(&["sleep"]).exits(0);
+    let (open, other) = (decide("what to pack?"), decide("what to buy?"));
+    sandbox.brain(&["outcome", &other, "--value", "0.6"]).exits(0);
+    let tree = sandbox.path("other");
+    sandbox.git(&["worktree", "add", "-q", &tree, "wake"]);
+    let mut broken: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    for path in sandbox.lines(&["ls-tree", "-r", "--name-only", "wake", "network"]) {
+        let (place, about) = (format!("{:?}", Place::of(&path)), format!("{open} neuron metadata"));
+        let kind = place.split(['(', ' ']).next().unwrap().to_owned();
+        if !about.contains(&kind.to_lowercase()) && !path.contains(&open) && kind != "Sleep" {
+            broken.entry(kind).or_insert(path);
+        }
+    }
+    for path in broken.values() {
+        let file = std::path::Path::new(&tree).join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "{\"run\":").unwrap();
+    }
+    assert!(broken.len() >= 7, "{broken:?}");
+    sandbox.git(&["-C", &tree, "add", "--sparse", "network"]);
+    sandbox.git(&["-C", &tree, "commit", "-q", "--no-verify", "-m", "by hand"]);
+    sandbox.git(&["worktree", "remove", "--force", &tree]);
+    goes_on(&sandbox);
+    decide("what to wear?");
+    let judged = sandbox.brain(&["outcome", &open, "--value", "0.7"]).exits(0);
+    assert!(format!("{judged}").contains("left alone: network/ledger/"), "{judged}");
+    for (command, left) in [("ledger", "network/ledger/"), ("story", "network/narrative/"), ("goal", "network/goals/")]
+    {
+        let listed =
+            sandbox.brain(&[&[command][..], if command == "goal" { &["list"] } else { &[] }].concat()).exits(0);
+        assert!(listed.err.contains(&format!("left alone: {left}")), "{listed}");
+    }
+    for command in [&["prime"][..], &["wisdom", "list"], &["signals"], &["status"]] {
+        sandbox.brain(command).exits(0);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_may_be_put_right_although_it_is_written_once() {
+    let (sandbox, _) = lived();
+    sandbox.brain(&["hooks", "install"]).exits(0);
+    let path = sandbox.lines(&["ls-tree", "-r", "--name-only", "wake", "network/runs"]).remove(0);
+    let was = sandbox.git(&["show", &format!("wake:{path}")]);
+    commit_on(&sandbox, "wake", &path, "{\"run\":");
+    let tree = sandbox.path("mend");
+    sandbox.git(&["worktree", "add", "-q", &tree, "wake"]);
+    let commit = |content: &str| {
+        let file = std::path::Path::new(&tree).join(&path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
+        sandbox.git(&["-C", &tree, "add", "--sparse", &path]);
+        let args = ["-C", &tree, "commit", "-q", "-m", "mend"];
+        sandbox.command("git", &args).output().unwrap().status.success()
+    };
+    assert!(commit(&format!("{}\n", was.trim_end())));
+    assert!(!commit("{\"run\":"), "it can be read now, and is written once");
+    sandbox.git(&["worktree", "remove", "--force", &tree]);
+    sandbox.brain(&["check"]).exits(0);
+}

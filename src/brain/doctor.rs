@@ -527,6 +527,9 @@ impl Visit<'_> {
         }
         let next = (waiting > 0).then(|| "`git brain run` lets agents look at them".to_owned());
         self.note("queue", Health::Ok, plural(waiting, "stimulus waits", "stimuli wait"), next);
+        if let Err(error) = cycle.shared.budget_left() {
+            self.needs("budget", error.to_string(), error.hint());
+        }
         let aside = cycle.aside_in(tree)?;
         let signals = aside.signals.iter().map(|(id, reason)| ("signals", id.as_str(), reason));
         for (what, id, reason) in aside.stimuli.iter().map(|(id, reason)| ("queue", id.as_str(), reason)).chain(signals)

@@ -68,9 +68,14 @@ impl Brain {
         let (clean, notice) =
             (self.cycle.shared.secrets.redact(text), self.cycle.shared.secrets.notice(text.as_bytes()));
         let (level, state) = (GoalLevel::Terminal, GoalState::Open);
+        let no_neuron = neuron.is_none().then(|| {
+            "it stands for no neuron, so no decision counts it: `git brain goal add TEXT --neuron ID` names one"
+                .to_owned()
+        });
         let goal = SetGoal { id: None, text: clean.into_owned(), level, neuron, parent: None, state };
         let mut report = self.set_goal(goal, dry_run)?;
         report.notes.extend(notice);
+        report.notes.extend(no_neuron);
         Ok(report)
     }
 

@@ -304,7 +304,7 @@ impl<'s> Gate<'s> {
     fn judge(&mut self, change: &FileChange) -> Result<(), BrainError> {
         let path = change.path.as_str();
         let place = Place::of(path);
-        if place.is_immutable() && change.old.is_some() && !self.may_go(change) {
+        if place.is_immutable() && change.old.is_some() && !self.may_go(change) && !self.mends(change)? {
             let what = if change.new.is_some() { "changed" } else { "removed" };
             let message =
                 format!("would be {what}, and it is written once for ever: the index is older than its branch");
@@ -374,6 +374,13 @@ impl<'s> Gate<'s> {
     /// A revert takes a run's record back; it never changes one.
     fn may_go(&self, change: &FileChange) -> bool {
         change.new.is_none() && self.reverted.contains(&change.path)
+    }
+
+    /// Whether a file that nobody can read becomes one that can be read.
+    fn mends(&self, change: &FileChange) -> Result<bool, BrainError> {
+        let (Some(old), Some(_)) = (change.old, change.new) else { return Ok(false) };
+        let examined = examine(&change.path, &self.store.blob(old.blob)?);
+        Ok(examined.findings.iter().any(|finding| finding.level == Level::Error))
     }
 
     /// Connections to what is not there: a fault if this commit makes them, worth a word if they were there before.

@@ -250,6 +250,10 @@ impl Brain {
             }
             pending.push((branch.to_string(), held));
         }
+        let budget = self.cycle.shared.budget_left().unwrap_or_else(|error| {
+            unread.push(format!("{error}; {}", error.hint().unwrap_or_default()));
+            Vec::new()
+        });
         let mut told = |error: BrainError| {
             let BrainError::Json(broken) = &error else { return Err(error) };
             if !unread.iter().any(|told: &String| told.contains(&broken.what)) {
@@ -299,7 +303,7 @@ impl Brain {
             broken: policy.broken.iter().map(ToString::to_string).collect(),
             unseen,
             inhibition: self.cycle.inhibition(&self.cycle.brake(wake)?),
-            budget: self.cycle.shared.budget_left()?,
+            budget,
             vitals,
             aside: aside.stimuli,
             aside_signals: aside.signals,

@@ -110,7 +110,7 @@ pub use crate::picture::chart::Chart;
 pub use crate::picture::{Picture, dot, graphml, mermaid, svg};
 pub use crate::review::page::{Block as ReviewBlock, Tone, blocks, html, markdown, plain};
 pub use crate::review::{Belief, ReviewRecord, Verdict as ReviewVerdict};
-pub use crate::store::{CheckedOut, HookDone, HookState};
+pub use crate::store::{CheckedOut, HookDone, HookState, Notes};
 pub use crate::text::{Shared, said_from, shared, states};
 pub use crate::vitals::Verdict;
 pub use crate::vitals::verdict::{Answer as VerdictAnswer, summed_up};
@@ -251,6 +251,11 @@ impl Brain {
             ));
         }
         Ok(warnings)
+    }
+
+    /// The list of what the store puts right or leaves alone: what a command did not tell of it is told at its end.
+    pub fn notes(&self) -> Notes {
+        self.cycle.store.notes()
     }
 
     /// What the store put right on the way, one sentence each.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::write::Given;
 use super::{Brain, BrainError, HUMAN, Progress, RunReport};
+use crate::cycle::inhibition::Waiting;
 use crate::cycle::signals::Sent;
 use crate::cycle::{Aside, RunBounds};
 use crate::delta::operation::Send;
@@ -123,10 +124,16 @@ impl Brain {
         {
             return format!("its answer waits for review: `git brain review {run}`");
         }
-        match aside.signals.get(&signal.id) {
+        let is_held = |held: &Waiting| held.signals.contains(&signal.id);
+        match aside.signals.get(&signal.id).or(aside.silent.get(&signal.id)) {
             _ if !member.trusted => format!("{to} is not trusted here: `git brain trust` shows what it may do"),
+            _ if self.cycle.held_back().get(to).is_some_and(is_held) => {
+                "it waits for the brake, or for the budget: `git brain run` goes on, and says what holds it".to_owned()
+            }
             Some(reason) => {
-                format!("{} failed at it: {}; `git brain run --agent {to}` tries again", reason.agent, reason.why)
+                let did =
+                    if aside.signals.contains_key(&signal.id) { "failed at it: " } else { "has not answered it: " };
+                format!("{} {did}{}; `git brain run --agent {to}` asks again", reason.agent, reason.why)
             }
             None if !self.cycle.may_answer(to) => {
                 format!("{to} may not answer: its operations do not name `acknowledge`")

@@ -119,6 +119,7 @@ impl Brain {
             let hint = match (is_short, begins) {
                 (true, _) => "six or more characters after the `-` name a neuron".to_owned(),
                 (false, true) => "`git brain recall` finds neurons by what they mean".to_owned(),
+                (false, false) if RunId::parse(text).is_ok() => format!("`git brain show {id}` tells of a run"),
                 (false, false) => format!("`git brain find {id}` finds concepts by their words"),
             };
             return Err(BrainError::Usage {

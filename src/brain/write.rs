@@ -179,6 +179,9 @@ impl Brain {
         report.notes.extend(self.land_late(&merged_of(&report))?);
         self.archive_late(report.runs.iter().filter(|run| run.merged.is_some()).map(|run| run.run.as_str()))?;
         report.notes.extend(self.ask_councils()?);
+        if !report.notes.iter().any(|note| note.contains(" unanswered (")) {
+            report.notes.extend(self.cycle.silent_note(self.at(None)?)?);
+        }
         Ok(report)
     }
 

@@ -63,6 +63,10 @@ fn described(s: &Status, signs: vitals::Signs) -> String {
         let held = plural(s.inhibition.held, "run is", "runs are");
         lines.push(format!("inhibition: the cycle is braked, {held} held back: `git brain run`"));
     }
+    if s.inhibition.unpaid > 0 {
+        let runs = plural(s.inhibition.unpaid, "run waits", "runs wait");
+        lines.push(format!("{runs} for the budget, or for what failed on this machine: `git brain run` says which"));
+    }
     for left in s.budget.iter().filter(|left| left.spent > 0) {
         lines.push(format!(
             "budget: {} of {} left today ({})",

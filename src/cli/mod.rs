@@ -41,13 +41,15 @@ mod vitals;
 mod wisdom;
 mod write;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
-use crate::brain::{Brain, BrainError, Chart, Doors, Override, Source, World, path_in, read_source, write_chart};
+use crate::brain::{
+    Brain, BrainError, Chart, Doors, Notes, Override, Source, World, path_in, read_source, write_chart,
+};
 use args::{Cli, Command};
 use output::Output;
 
@@ -139,6 +141,8 @@ pub(crate) struct Session {
     out: Output,
     /// True until whoever commits has been told what other machines would refuse; false from the start for who only reads.
     to_warn: Cell<bool>,
+    /// What brains that were opened put right or left alone.
+    notes: RefCell<Vec<Notes>>,
 }
 
 /// The exit code of a command that was carried out.
@@ -157,7 +161,8 @@ impl Session {
         let is_said = cli.dir.is_some();
         let dir = cli.dir.unwrap_or_else(|| PathBuf::from("."));
         let to_warn = Cell::new(commits(&cli.command));
-        Ok((Self { dir, is_said, flags, world, out: Output::new(cli.json), to_warn }, cli.command))
+        let (out, notes) = (Output::new(cli.json), RefCell::default());
+        Ok((Self { dir, is_said, flags, world, out, to_warn, notes }, cli.command))
     }
 
     /// A text that the command line names; `-` is standard input.
@@ -181,6 +186,7 @@ impl Session {
     /// Opens the brain around the folder of `-C`.
     pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
         let brain = Brain::open(&self.dir, self.world.clone(), &self.flags)?;
+        self.notes.borrow_mut().push(brain.notes());
         if self.to_warn.take() && !self.out.is_json() {
             brain.warnings()?.iter().for_each(|warning| self.out.say(&format!("warning: {warning}")));
         }
@@ -193,6 +199,7 @@ impl Session {
     /// Opens the brain for a command that only looks. It returns what it could not look at as its error, when it has said the rest.
     pub(crate) fn look(&self) -> Result<(Brain, Option<BrainError>), BrainError> {
         let (brain, fault) = Brain::open_to_look(&self.dir, self.world.clone(), &self.flags)?;
+        self.notes.borrow_mut().push(brain.notes());
         if !self.out.is_json() {
             brain.take_notes().iter().for_each(|note| self.out.say(note));
         }
@@ -204,68 +211,75 @@ impl Session {
             interrupt::listen(&command);
         }
         progress::begin(&command, self.out.is_json());
+        let done = self.carry_out(command, doors);
+        // What no report told: an answer without it would pass for whole.
+        self.notes.borrow().iter().flat_map(Notes::take).for_each(|note| output::say(&format!("note: {note}")));
+        done
+    }
+
+    fn carry_out(&self, command: Command, doors: &Doors) -> Done {
         match command {
-            Command::Init(args) => write::init(&self, &args),
-            Command::Feed(args) => write::feed(&self, &args),
-            Command::Run(args) => write::run(&self, &args),
-            Command::Apply(args) => write::apply(&self, &args),
-            Command::Merge(args) => write::merge(&self, &args),
-            Command::MergeTree(args) => write::merge_tree(&self, &args),
-            Command::Decide(args) => learn::decide(&self, &args),
-            Command::Outcome(args) => learn::outcome(&self, &args),
-            Command::Ledger(args) => learn::ledger(&self, &args),
-            Command::Signals(args) => signals::signals(&self, &args),
-            Command::Goal(args) => learn::goal(&self, &args),
-            Command::Models(args) => models::models(&self, &args),
-            Command::Recall(args) => ask::recall(&self, &args),
-            Command::Find(args) => ask::find(&self, &args),
-            Command::Chat(args) => chat::chat(&self, &args),
-            Command::Serve(args) => serve::serve(&self, &args, doors.serve),
-            Command::Mcp(args) => serve::speak(&self, &args, doors),
-            Command::Propagate(args) => ask::propagate(&self, &args),
-            Command::Sleep(args) => night::sleep(&self, &args),
-            Command::Restore(args) => night::restore(&self, &args),
-            Command::Review(args) => review::review(&self, &args),
-            Command::Approve(args) => amend::approve(&self, &args),
-            Command::Revert(args) => amend::revert(&self, &args),
-            Command::Reject(args) => night::reject(&self, &args),
-            Command::Watch(args) => night::watch(&self, &args),
-            Command::Status(args) => look::status(&self, &args),
-            Command::Log(args) => look::log(&self, &args),
-            Command::Show(args) => look::show(&self, &args),
-            Command::Graph(args) => graph::graph(&self, &args),
-            Command::Diff(args) => look::diff(&self, &args),
-            Command::Why(args) => look::why(&self, &args),
-            Command::Blame(args) => look::blame(&self, &args),
-            Command::Deliberate(args) => deliberate::deliberate(&self, &args),
-            Command::Events(args) => deliberate::events(&self, &args),
-            Command::Wisdom(args) => wisdom::wisdom(&self, &args),
-            Command::Subject(args) => subject::subject(&self, &args),
-            Command::Council(args) => council::council(&self, &args),
-            Command::Integrity(args) => integrity::integrity(&self, &args),
-            Command::Prime(args) => look::prime(&self, &args),
-            Command::Story(args) => story::story(&self, &args),
-            Command::Sync(args) => sync::sync(&self, &args),
-            Command::Pr(args) => pr::pr(&self, &args),
-            Command::Ci(args) => pr::ci(&self, &args),
-            Command::Trust(args) => house::trust(&self, &args),
-            Command::Setup(args) => client::setup(&self, &args),
-            Command::Hooks(args) => house::hooks(&self, &args),
-            Command::Hook(args) => house::hook(&self, &args),
+            Command::Init(args) => write::init(self, &args),
+            Command::Feed(args) => write::feed(self, &args),
+            Command::Run(args) => write::run(self, &args),
+            Command::Apply(args) => write::apply(self, &args),
+            Command::Merge(args) => write::merge(self, &args),
+            Command::MergeTree(args) => write::merge_tree(self, &args),
+            Command::Decide(args) => learn::decide(self, &args),
+            Command::Outcome(args) => learn::outcome(self, &args),
+            Command::Ledger(args) => learn::ledger(self, &args),
+            Command::Signals(args) => signals::signals(self, &args),
+            Command::Goal(args) => learn::goal(self, &args),
+            Command::Models(args) => models::models(self, &args),
+            Command::Recall(args) => ask::recall(self, &args),
+            Command::Find(args) => ask::find(self, &args),
+            Command::Chat(args) => chat::chat(self, &args),
+            Command::Serve(args) => serve::serve(self, &args, doors.serve),
+            Command::Mcp(args) => serve::speak(self, &args, doors),
+            Command::Propagate(args) => ask::propagate(self, &args),
+            Command::Sleep(args) => night::sleep(self, &args),
+            Command::Restore(args) => night::restore(self, &args),
+            Command::Review(args) => review::review(self, &args),
+            Command::Approve(args) => amend::approve(self, &args),
+            Command::Revert(args) => amend::revert(self, &args),
+            Command::Reject(args) => night::reject(self, &args),
+            Command::Watch(args) => night::watch(self, &args),
+            Command::Status(args) => look::status(self, &args),
+            Command::Log(args) => look::log(self, &args),
+            Command::Show(args) => look::show(self, &args),
+            Command::Graph(args) => graph::graph(self, &args),
+            Command::Diff(args) => look::diff(self, &args),
+            Command::Why(args) => look::why(self, &args),
+            Command::Blame(args) => look::blame(self, &args),
+            Command::Deliberate(args) => deliberate::deliberate(self, &args),
+            Command::Events(args) => deliberate::events(self, &args),
+            Command::Wisdom(args) => wisdom::wisdom(self, &args),
+            Command::Subject(args) => subject::subject(self, &args),
+            Command::Council(args) => council::council(self, &args),
+            Command::Integrity(args) => integrity::integrity(self, &args),
+            Command::Prime(args) => look::prime(self, &args),
+            Command::Story(args) => story::story(self, &args),
+            Command::Sync(args) => sync::sync(self, &args),
+            Command::Pr(args) => pr::pr(self, &args),
+            Command::Ci(args) => pr::ci(self, &args),
+            Command::Trust(args) => house::trust(self, &args),
+            Command::Setup(args) => client::setup(self, &args),
+            Command::Hooks(args) => house::hooks(self, &args),
+            Command::Hook(args) => house::hook(self, &args),
             Command::Confine(args) => Ok(house::confine(&args)),
-            Command::MergeDriver(args) => house::merge_driver(&self, &args),
-            Command::Audit(args) => audit::audit(&self, &args),
-            Command::Bisect(args) => audit::bisect(&self, &args),
-            Command::Check(args) => house::check(&self, &args),
-            Command::Checkout(args) => house::checkout(&self, &args),
-            Command::Doctor(args) => house::doctor(&self, &args),
-            Command::Upgrade(args) => house::upgrade(&self, &args),
-            Command::Demo(args) => demo::demo(&self, &args),
-            Command::Completions(args) => complete::completions(&self, &args),
-            Command::Man(args) => manual::man(&self, &args),
-            Command::Import(args) => trade::import(&self, &args),
-            Command::Export(args) => trade::export(&self, &args),
-            Command::Schema(args) => trade::schema(&self, &args),
+            Command::MergeDriver(args) => house::merge_driver(self, &args),
+            Command::Audit(args) => audit::audit(self, &args),
+            Command::Bisect(args) => audit::bisect(self, &args),
+            Command::Check(args) => house::check(self, &args),
+            Command::Checkout(args) => house::checkout(self, &args),
+            Command::Doctor(args) => house::doctor(self, &args),
+            Command::Upgrade(args) => house::upgrade(self, &args),
+            Command::Demo(args) => demo::demo(self, &args),
+            Command::Completions(args) => complete::completions(self, &args),
+            Command::Man(args) => manual::man(self, &args),
+            Command::Import(args) => trade::import(self, &args),
+            Command::Export(args) => trade::export(self, &args),
+            Command::Schema(args) => trade::schema(self, &args),
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Aside {
     pub stimuli: BTreeMap<StimulusId, Reason>,
     /// Signals that are not answered.
     pub signals: BTreeMap<SignalId, Reason>,
+    /// Signals that an agent which is no reflex has seen and not answered.
+    pub silent: BTreeMap<SignalId, Reason>,
 }
 
 impl Job {
@@ -71,6 +73,7 @@ impl Job {
     fn rooted(mut self) -> Self {
         if !self.stimuli.is_empty() {
             self.roots = self.stimuli.iter().map(|stimulus| stimulus.id.clone()).collect();
+            self.counts_for = None;
         }
         self
     }
@@ -143,6 +146,9 @@ impl Cycle {
     /// Sets aside what a reflex failed at, if that is one cause and the fault is not a file's or the machine's. Says so.
     pub(super) fn set_aside(&self, failure: &Failure) -> Result<Option<String>, CycleError> {
         let Failure { job, error, .. } = failure;
+        if !error.is_passing() && !error.is_of_a_file() {
+            self.note_silence(job, &error.to_string())?;
+        }
         if self.reflex(&job.agent).is_none() || job.causes() != 1 || error.is_passing() || error.is_of_a_file() {
             return Ok(None);
         }
@@ -156,6 +162,19 @@ impl Cycle {
         let ids = job.stimuli.iter().map(|s| s.id.as_str()).chain(job.signals.iter().map(|s| s.id.as_str()));
         let ids: Vec<&str> = ids.collect();
         Ok(Some(format!("{} is set aside; `git brain run --agent {}` tries it again", ids.join(", "), job.agent)))
+    }
+
+    /// Keeps why an agent that is no reflex left signals without an answer.
+    pub(super) fn note_silence(&self, job: &Job, why: &str) -> Result<(), CycleError> {
+        if self.reflex(&job.agent).is_some() || job.signals.is_empty() {
+            return Ok(());
+        }
+        let reason = Reason { agent: job.agent.clone(), why: why.to_owned() };
+        let wake = self.store.need_tip(self.store.wake())?;
+        let silent = self.aside_in(self.store.tree_of(wake)?)?.silent;
+        let mut aside = Aside { silent, ..self.aside() };
+        aside.silent.extend(job.signals.iter().map(|signal| (signal.id.clone(), reason.clone())));
+        self.keep_private(FILE, &aside)
     }
 
     /// What is set aside, whatever has become of it since.
@@ -174,10 +193,12 @@ impl Cycle {
                 aside.stimuli.remove(&id);
             }
         }
-        for (id, reason) in aside.signals.clone() {
-            let sent = self.store.file(tree, &layout::signal(&reason.agent, &id))?.is_some();
-            if !sent || self.store.file(tree, &layout::acknowledgement(&reason.agent, &id))?.is_some() {
-                aside.signals.remove(&id);
+        for signals in [&mut aside.signals, &mut aside.silent] {
+            for (id, reason) in signals.clone() {
+                let sent = self.store.file(tree, &layout::signal(&reason.agent, &id))?.is_some();
+                if !sent || self.store.file(tree, &layout::acknowledgement(&reason.agent, &id))?.is_some() {
+                    signals.remove(&id);
+                }
             }
         }
         Ok(aside)

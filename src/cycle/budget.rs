@@ -14,14 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::tally::{day_of, hash_of};
 use super::{CycleError, Shared};
 use crate::limits;
 use crate::model::ids::{AgentName, StimulusId, hash64};
+use crate::model::json;
 use crate::model::spending::{Budget, Cost};
-use crate::model::{Stamp, json};
 use crate::store::{Act, Entry};
-
-const DAY_SECONDS: i64 = 86_400;
 
 /// What was spent, or is left. All whole numbers; money in millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -111,7 +110,11 @@ impl Spent {
             return Ok(Self::default());
         }
         // Whoever reads nothing here would spend it all again.
-        Ok(json::strict(content, "the account of the budget (git-brain/account/spent.json)", limits::DOCUMENT_BYTES)?)
+        let what = "the account of the budget (git-brain/account/spent.json)";
+        json::strict(content, what, limits::DOCUMENT_BYTES).map_err(|error| CycleError::Refused {
+            message: format!("{error}: the spending of today is unknown, so no program and no model starts"),
+            hint: Some("remove that file in the folder of git, and the account of today begins anew".to_owned()),
+        })
     }
 
     /// Begins the day that it is.
@@ -174,11 +177,36 @@ impl Spent {
             .fold(reserved, |sum, act| sum.plus(cost(act)))
     }
 
-    /// The first bound that one more run would pass.
+    /// That of its stimuli which a run is paid for by, and the bound that stops it: the first that has room, of those that have cost least.
+    fn payer<'r>(
+        &self,
+        agent: &AgentName,
+        roots: &'r [StimulusId],
+        sum: Sum,
+        bounds: [(&str, &Budget, Option<&AgentName>, u64); 2],
+    ) -> (Option<&'r StimulusId>, Option<Exhausted>) {
+        let cost = |root: &StimulusId| {
+            let Sum { runs, turns, tokens, micros } = self.of_stimulus(root, None);
+            [micros, tokens, turns, runs]
+        };
+        let mut all: Vec<(_, &StimulusId)> = roots.iter().map(|root| (cost(root), root)).collect();
+        all.sort();
+        let of = |root: Option<&StimulusId>| self.passes(agent, root, sum, bounds);
+        let least = all.first().map(|(_, root)| *root);
+        match of(least) {
+            Some(exhausted) => match all.into_iter().skip(1).find(|(_, root)| of(Some(root)).is_none()) {
+                Some((_, root)) => (Some(root), None),
+                None => (least, Some(exhausted)),
+            },
+            None => (least, None),
+        }
+    }
+
+    /// The first bound that one more run would pass, for a stimulus and on its day.
     fn passes(
         &self,
         agent: &AgentName,
-        roots: &[StimulusId],
+        root: Option<&StimulusId>,
         sum: Sum,
         bounds: [(&str, &Budget, Option<&AgentName>, u64); 2],
     ) -> Option<Exhausted> {
@@ -191,7 +219,7 @@ impl Spent {
                 ("tokens_per_day", bound.tokens_per_day, day.tokens),
                 ("micros_per_day", bound.micros_per_day, day.micros),
             ];
-            for root in roots {
+            if let Some(root) = root {
                 let caused = self.of_stimulus(root, of).plus(sum);
                 checks.extend([
                     ("turns_per_stimulus", bound.turns_per_stimulus, caused.turns),
@@ -252,11 +280,6 @@ pub struct Left {
     pub spent: u64,
 }
 
-/// The day (UTC) of a stamp, days since 1970.
-fn day_of(at: Stamp) -> i64 {
-    at.unix().div_euclid(DAY_SECONDS)
-}
-
 impl Shared {
     /// Reserves what one call may cost, and with the first one the run. One lock, one small file.
     ///
@@ -286,7 +309,7 @@ impl Shared {
         let all = &self.policy.settings.budget;
         let reflexes = if all.runs_per_day > 0 { self.reflex_runs()? } else { 0 };
         let bounds = [("budget", all, None, reflexes), (agent.as_str(), own, Some(agent), 0)];
-        let exhausted = spent.passes(agent, roots, sum, bounds);
+        let (root, exhausted) = spent.payer(agent, roots, sum, bounds);
         let exhausted = match exhausted {
             Some(exhausted) if dead.is_empty() => return Ok(Err(exhausted)),
             other => other,
@@ -294,7 +317,7 @@ impl Shared {
         let lease = entry.lease()?;
         let number = spent.reserved.iter().filter(|r| r.lease == lease).map(|r| r.number + 1).max().unwrap_or(0);
         if exhausted.is_none() {
-            let (agent, roots) = (agent.clone(), roots.to_vec());
+            let (agent, roots) = (agent.clone(), root.into_iter().cloned().collect());
             spent.reserved.push(Reserved { lease: lease.clone(), number, agent, roots, sum });
         }
         entry.write(&spent.tidied(&entry)?)?;
@@ -364,56 +387,6 @@ impl Shared {
     }
 }
 
-/// What stimuli have caused, as all processes know it and as this command goes on.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    counts: HashMap<u64, u32>,
-}
-
-/// Under this hash, which no stimulus has but by chance, the tally counts runs of reflexes.
-const REFLEX_RUNS: u64 = 0;
-
-fn hash_of(root: &StimulusId) -> u64 {
-    hash64(root.as_str().as_bytes())
-}
-
-impl Tally {
-    /// How many runs a stimulus has caused, today and yesterday, in whatever process.
-    pub fn caused(&self, root: &StimulusId) -> u32 {
-        self.counts.get(&hash_of(root)).copied().unwrap_or(0)
-    }
-
-    /// Counts a run that is about to start.
-    pub fn add(&mut self, roots: &[StimulusId]) {
-        roots.iter().for_each(|root| *self.counts.entry(hash_of(root)).or_default() += 1);
-    }
-}
-
-impl Shared {
-    /// The tally at the start of a command, which holds the lock of the cycle.
-    pub(super) fn tally(&self) -> Result<Tally, CycleError> {
-        let today = day_of(self.world.now());
-        Ok(Tally { counts: self.account.tally(&[today - 1, today])? })
-    }
-
-    /// Makes known to all processes what a round starts: the roots of its runs, and how many are reflexes.
-    pub(super) fn keep_tally<'a>(
-        &self,
-        roots: impl Iterator<Item = &'a StimulusId>,
-        reflexes: usize,
-    ) -> Result<(), CycleError> {
-        let today = day_of(self.world.now());
-        let hashes: Vec<u64> = roots.map(hash_of).chain(std::iter::repeat_n(REFLEX_RUNS, reflexes)).collect();
-        Ok(self.account.count(today, today - 1, &hashes)?)
-    }
-
-    /// Runs of reflexes today.
-    fn reflex_runs(&self) -> Result<u64, CycleError> {
-        let today = day_of(self.world.now());
-        Ok(self.account.tally(&[today])?.get(&REFLEX_RUNS).copied().unwrap_or(0).into())
-    }
-}
-
 impl Shared {
     /// How many more runs may start today; `None`: as many as like.
     pub(super) fn runs_left(&self) -> Result<Option<u64>, CycleError> {
@@ -451,13 +424,19 @@ mod tests {
         let bound = Budget { micros_per_day: 10, turns_per_stimulus: 2, ..Budget::UNBOUNDED };
         let passes = |spent: &Spent, roots: &[StimulusId], sum| {
             let own = (echo.as_str(), &Budget::UNBOUNDED, Some(&echo), 0);
-            spent.passes(&echo, roots, sum, [("budget", &bound, None, 0), own]).map(|e| e.bound)
+            spent.payer(&echo, roots, sum, [("budget", &bound, None, 0), own]).1.map(|e| e.bound)
         };
         let mut spent = Spent { day: 3, ..Spent::default() };
         assert_eq!(passes(&spent, &roots, cost(1, 10)), None);
         assert_eq!(passes(&spent, &roots, cost(1, 11)).as_deref(), Some("budget.micros_per_day"));
         assert_eq!(passes(&spent, &roots, cost(3, 0)).as_deref(), Some("budget.turns_per_stimulus"));
         let sum = cost(1, 6);
+        let both = [stimulus("s-1"), stimulus("s-2")];
+        let mut used = spent.clone();
+        used.enter(&echo, &both[..1], cost(2, 0));
+        assert_eq!(passes(&used, &both, cost(2, 0)), None, "of several stimuli one that has room pays");
+        used.enter(&echo, &both[1..], cost(1, 0));
+        assert_eq!(passes(&used, &both, cost(2, 0)).as_deref(), Some("budget.turns_per_stimulus"));
         spent.reserved.push(Reserved {
             lease: "l".into(),
             number: 0,
@@ -492,18 +471,18 @@ mod tests {
             ("micros_per_stimulus", 800, |bound, most| bound.micros_per_stimulus = most),
         ];
         for (name, twice, set) in bounds {
-            let passes = |most: u64, of_all: bool, roots: &[StimulusId]| {
+            let passes = |most: u64, of_all: bool, root: &StimulusId| {
                 let mut bound = Budget::UNBOUNDED;
                 set(&mut bound, most);
                 let (all, own) = if of_all { (bound, Budget::UNBOUNDED) } else { (Budget::UNBOUNDED, bound) };
                 let bounds = [("budget", &all, None, 0), (echo.as_str(), &own, Some(&echo), 0)];
-                spent.passes(&echo, roots, once, bounds).map(|exhausted| (exhausted.bound, exhausted.most))
+                spent.passes(&echo, Some(root), once, bounds).map(|exhausted| (exhausted.bound, exhausted.most))
             };
             for (of_all, whose) in [(true, "budget"), (false, "echo")] {
-                assert_eq!(passes(twice, of_all, &roots), None, "{name}");
-                assert_eq!(passes(twice - 1, of_all, &roots), Some((format!("{whose}.{name}"), twice - 1)));
+                assert_eq!(passes(twice, of_all, &roots[0]), None, "{name}");
+                assert_eq!(passes(twice - 1, of_all, &roots[0]), Some((format!("{whose}.{name}"), twice - 1)));
                 // What another stimulus has caused counts for the day alone.
-                let other = passes(twice - 1, of_all, &[stimulus("s-2")]);
+                let other = passes(twice - 1, of_all, &stimulus("s-2"));
                 assert_eq!(other.is_some(), name.ends_with("_per_day"), "{name}");
             }
         }

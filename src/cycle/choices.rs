@@ -1,6 +1,7 @@
 //! Choices that runs made among the options of a question, read off their records: whether anything came of them is the ledger's.
 
 use super::CycleError;
+use super::error::left_alone;
 use super::ledger::{each_day, newest_of_day, taken_back};
 use crate::delta::{Chosen, RunRecord};
 use crate::limits;
@@ -38,7 +39,8 @@ pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<Choice>, C
             if !RunRecord::may_choose(&bytes) {
                 continue;
             }
-            let RunRecord { run, agent, cognition, prediction, .. } = RunRecord::decode(&bytes, &path)?;
+            let Some(record) = left_alone(store, RunRecord::decode(&bytes, &path))? else { continue };
+            let RunRecord { run, agent, cognition, prediction, .. } = record;
             let chosen = prediction.and_then(|prediction| prediction.chosen);
             choices.extend(chosen.map(|chosen| Choice { run, agent, cognition, chosen }));
         }

@@ -107,6 +107,21 @@ impl From<ForgeError> for CycleError {
     }
 }
 
+/// What a file of the brain says, unless it cannot be read: then a note names it, and the others go on.
+///
+/// # Errors
+/// Whatever else failed.
+pub(super) fn left_alone<T>(store: &Store, read: Result<T, impl Into<CycleError>>) -> Result<Option<T>, CycleError> {
+    match read.map_err(Into::into) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_of_a_file() => {
+            store.add_note(format!("left alone: {error}; `git brain doctor` says what to do"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 impl CycleError {
     /// Whether it may be gone the next time: a disk that is full or failed, a lock that somebody held. An object that is missing as
     /// well: a folder of packs that could not be listed looks no other, and no stimulus is at fault.

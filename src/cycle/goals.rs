@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 
 use super::CycleError;
+use super::error::left_alone;
 use crate::model::document::{Goal, GoalLevel, GoalState};
 use crate::model::ids::NeuronId;
 use crate::model::layout::{self, Place};
 use crate::store::{Store, TreeId};
 
-/// All goals of a tree, by id.
+/// All goals of a tree, by id. One that cannot be read is left alone.
 ///
 /// # Errors
-/// A goal that cannot be read.
+/// A folder that cannot be read.
 pub fn all(store: &Store, tree: TreeId) -> Result<Vec<Goal>, CycleError> {
     let mut goals = Vec::new();
     for (path, file) in store.files(tree, layout::GOALS)? {
         if Place::of(&path) == Place::Goal {
-            goals.push(Goal::decode(&store.read_file(file, &path)?, &path)?);
+            goals.extend(left_alone(store, Goal::decode(&store.read_file(file, &path)?, &path))?);
         }
     }
     goals.sort_by(|a, b| a.id.cmp(&b.id));
@@ -26,7 +27,7 @@ pub fn all(store: &Store, tree: TreeId) -> Result<Vec<Goal>, CycleError> {
 /// The goals that are open, by id.
 ///
 /// # Errors
-/// A goal that cannot be read.
+/// A folder that cannot be read.
 pub fn open(store: &Store, tree: TreeId) -> Result<Vec<Goal>, CycleError> {
     let mut goals = all(store, tree)?;
     goals.retain(|goal| goal.state == GoalState::Open);
@@ -36,7 +37,7 @@ pub fn open(store: &Store, tree: TreeId) -> Result<Vec<Goal>, CycleError> {
 /// The neurons that stand for open terminal goals: sleep never prunes these.
 ///
 /// # Errors
-/// A goal that cannot be read.
+/// A folder that cannot be read.
 pub fn terminal_goal_neurons(store: &Store, tree: TreeId) -> Result<BTreeSet<NeuronId>, CycleError> {
     let terminal = open(store, tree)?.into_iter().filter(|goal| goal.level == GoalLevel::Terminal);
     Ok(terminal.filter_map(|goal| goal.neuron).collect())

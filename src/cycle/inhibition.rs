@@ -33,6 +33,9 @@ pub struct Waiting {
     pub signals: BTreeSet<SignalId>,
     /// Neurons whose activation woke it.
     pub active: BTreeSet<NeuronId>,
+    /// Whether the budget or a failure of the machine keeps it, and not the brake.
+    #[serde(default)]
+    pub is_unpaid: bool,
 }
 
 /// What the brake holds back, by agent.
@@ -45,6 +48,8 @@ pub struct Inhibition {
     pub on: bool,
     /// Runs that wait because of it.
     pub held: usize,
+    /// Runs that wait for the budget, or because the machine failed.
+    pub unpaid: usize,
     /// Rounds in a row that have grown.
     pub above: u32,
     /// Runs that runs caused, over the runs of the round before, in the newest round that has a ratio.
@@ -77,28 +82,29 @@ impl Braking {
             self.told = self.brake.ratio().map(|ratio| (ratio, self.brake.above()));
         }
         self.held = HeldBack::new();
-        self.wait(&back);
-        self.wait(&self.unpaid.clone());
+        self.wait(&self.unpaid.clone(), true);
+        self.wait(&back, false);
     }
 
     /// Keeps what was cut off a round for another reason, where it had waited before: nothing else remembers it.
     pub(super) fn cut_off(&mut self, cycle: &Cycle, jobs: &[Job]) {
         let before = cycle.held_back();
         let waited = jobs.iter().filter(|job| can_wait(job) && before.contains_key(&job.agent));
-        self.wait(&waited.cloned().collect::<Vec<_>>());
+        self.wait(&waited.cloned().collect::<Vec<_>>(), false);
     }
 
     /// Keeps what did not start because of the budget, or ended because the machine failed: nothing else remembers it.
     pub(super) fn unpaid(&mut self, jobs: &[Job]) {
         let waits = |job: &&Job| !(job.signals.is_empty() && job.active.is_empty());
         let jobs: Vec<Job> = jobs.iter().filter(waits).cloned().collect();
-        self.wait(&jobs);
+        self.wait(&jobs, true);
         self.unpaid.extend(jobs);
     }
 
-    fn wait(&mut self, jobs: &[Job]) {
+    fn wait(&mut self, jobs: &[Job], is_unpaid: bool) {
         for job in jobs {
             let waiting = self.held.entry(job.agent.clone()).or_default();
+            waiting.is_unpaid = is_unpaid;
             waiting.runs += 1;
             waiting.reason.clone_from(&job.reason);
             waiting.signals.extend(job.signals.iter().map(|s| s.id.clone()));
@@ -119,6 +125,7 @@ impl Braking {
             let known = all.entry(agent.clone()).or_default();
             known.runs = known.runs.max(waiting.runs);
             known.reason.clone_from(&waiting.reason);
+            known.is_unpaid = waiting.is_unpaid;
             known.signals.extend(waiting.signals.iter().cloned());
             known.active.extend(waiting.active.iter().cloned());
         }
@@ -169,8 +176,10 @@ impl Cycle {
 
     /// The brake as anybody can see it.
     pub fn inhibition(&self, brake: &Brake) -> Inhibition {
-        let held = self.held_back().values().map(|waiting| waiting.runs).sum();
-        Inhibition { on: brake.is_on() || held > 0, held, above: brake.above(), ratio: brake.ratio() }
+        let held = self.held_back();
+        let runs = |unpaid| held.values().filter(|of| of.is_unpaid == unpaid).map(|of| of.runs).sum();
+        let (held, unpaid) = (runs(false), runs(true));
+        Inhibition { on: brake.is_on() || held > 0, held, unpaid, above: brake.above(), ratio: brake.ratio() }
     }
 
     /// At most so many of the newest rounds of wake's history, oldest first. Costs a look at their commits, and at no more than

@@ -204,6 +204,7 @@ impl Due<'_> {
             answers: Vec::new(),
             refusal: None,
             roots: stimuli.iter().map(|s| s.id.clone()).collect(),
+            counts_for: None,
             depth: 1,
             clock: self.clock(stimuli.iter().map(|s| s.at)),
             origin: all_of(stimuli.iter().map(|s| s.origin.clone())),
@@ -281,6 +282,7 @@ impl Due<'_> {
             answers,
             refusal: None,
             roots,
+            counts_for: None,
             depth: if self.by_hand { depth.min(self.bound()) } else { depth },
             clock: self.clock(causes.iter().map(|c| c.at)),
         }))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CycleError;
+use super::error::left_alone;
 use crate::delta::{LedgerEntry, Prediction, RunRecord, UNSTATED, reverted_among};
 use crate::limits;
 use crate::model::ids::{AgentName, RunId};
@@ -14,7 +15,7 @@ use crate::store::{File, Store, TreeId};
 /// person took back, and without texts that nobody has judged.
 ///
 /// # Errors
-/// An entry that cannot be read.
+/// A folder that cannot be read; an entry that cannot is left alone.
 pub fn newest(store: &Store, tree: TreeId, most: usize) -> Result<Vec<LedgerEntry>, CycleError> {
     let (mut entries, mut bytes) = (Vec::new(), 0);
     each_from_newest(store, tree, &mut |size, entry| {
@@ -62,7 +63,7 @@ pub fn newest_files(store: &Store, tree: TreeId, most: usize) -> Result<Vec<(Run
 /// The runs that people took back since a run; none if there is no such run.
 ///
 /// # Errors
-/// A record that cannot be read.
+/// A folder that cannot be read; a record that cannot is left alone.
 pub fn taken_back(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<BTreeSet<RunId>, CycleError> {
     Ok(settled(store, tree, since)?.back)
 }
@@ -79,7 +80,7 @@ pub struct Settled {
 /// The runs about which people said something since a run; none if there is no such run. What was taken back itself says nothing.
 ///
 /// # Errors
-/// A record that cannot be read.
+/// A folder that cannot be read; a record that cannot is left alone.
 pub fn settled(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<Settled, CycleError> {
     let Some(since) = since else { return Ok(Settled::default()) };
     let mut records = Vec::new();
@@ -97,7 +98,7 @@ pub fn settled(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<Set
         for (_, path, file) in runs {
             let bytes = store.read_file(file, &path)?;
             if RunRecord::may_settle(&bytes) {
-                records.push(RunRecord::decode(&bytes, &path)?);
+                records.extend(left_alone(store, RunRecord::decode(&bytes, &path))?);
             }
         }
         Ok(goes_on)
@@ -111,7 +112,7 @@ pub fn settled(store: &Store, tree: TreeId, since: Option<&RunId>) -> Result<Set
 /// are shown are looked into.
 ///
 /// # Errors
-/// An entry that cannot be read.
+/// A folder that cannot be read; an entry that cannot is left alone.
 pub fn each_from_newest(
     store: &Store,
     tree: TreeId,
@@ -160,7 +161,8 @@ fn each_of_day(
     entries.sort_by(|a, b| b.0.cmp(&a.0));
     for (_, path, file) in entries {
         let bytes = store.read_file(file, &path)?;
-        if !see(bytes.len(), as_told(store, tree, LedgerEntry::decode(&bytes, &path)?)?) {
+        let Some(entry) = left_alone(store, LedgerEntry::decode(&bytes, &path))? else { continue };
+        if !see(bytes.len(), as_told(store, tree, entry)?) {
             return Ok(false);
         }
     }
@@ -177,7 +179,8 @@ pub(super) fn as_told(store: &Store, tree: TreeId, mut entry: LedgerEntry) -> Re
     let Some(bytes) = store.read(tree, &path)?.filter(|bytes| RunRecord::may_be_left_over(bytes)) else {
         return Ok(entry);
     };
-    if RunRecord::decode(&bytes, &path)?.is_left_over() {
+    // Of a run that cannot be read nobody knows what became of it.
+    if left_alone(store, RunRecord::decode(&bytes, &path))?.is_none_or(|record| record.is_left_over()) {
         (entry.prediction.text, entry.chosen) = (None, None);
     }
     Ok(entry)
@@ -186,20 +189,21 @@ pub(super) fn as_told(store: &Store, tree: TreeId, mut entry: LedgerEntry) -> Re
 /// Whether the run that an entry judges stated a value. [`UNSTATED`] stands in the entry of one that named none, and is no word of its agent.
 ///
 /// # Errors
-/// A record that cannot be read.
+/// A folder that cannot be read; a record that cannot is left alone.
 pub fn states_value(store: &Store, tree: TreeId, entry: &LedgerEntry) -> Result<bool, CycleError> {
     if entry.prediction.value != UNSTATED {
         return Ok(true);
     }
     let path = layout::run(&entry.judged);
     let Some(bytes) = store.read(tree, &path)? else { return Ok(false) };
-    Ok(RunRecord::decode(&bytes, &path)?.prediction.is_some_and(|prediction| prediction.value.is_some()))
+    let prediction = left_alone(store, RunRecord::decode(&bytes, &path))?.and_then(|record| record.prediction);
+    Ok(prediction.is_some_and(|prediction| prediction.value.is_some()))
 }
 
 /// By agent, the runs without an outcome that expected something, of the newest `most` runs. Without those that were taken back or thrown away.
 ///
 /// # Errors
-/// A record that cannot be read.
+/// A folder that cannot be read; a record that cannot is left alone.
 pub fn without_outcome(
     store: &Store,
     tree: TreeId,
@@ -219,9 +223,9 @@ pub fn without_outcome(
             }
             let bytes = store.read_file(file, &path)?;
             if RunRecord::may_predict(&bytes) {
-                let record = RunRecord::decode(&bytes, &path)?;
+                let record = left_alone(store, RunRecord::decode(&bytes, &path))?;
                 let says = |p: &Prediction| p.text.is_some() || p.value.is_some() || p.chosen.is_some();
-                open.extend(Some(record).filter(|r| r.prediction.as_ref().is_some_and(says) && !r.is_left_over()));
+                open.extend(record.filter(|r| r.prediction.as_ref().is_some_and(says) && !r.is_left_over()));
             }
         }
         Ok(looked < most)

@@ -80,6 +80,7 @@ pub mod statement;
 pub mod steering;
 pub mod stimulus;
 pub mod sync;
+mod tally;
 pub mod thinking;
 mod tombstones;
 mod tools;

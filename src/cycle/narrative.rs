@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::error::left_alone;
 use super::ledger::{as_told, taken_back};
 use super::one_answer::{Wanted, bad_template};
 use super::{Cycle, CycleError, Member, goals};
@@ -60,7 +61,7 @@ impl Cycle {
     pub fn chapters(&self, tree: TreeId, most: usize) -> Result<Vec<Chapter>, CycleError> {
         let mut found = Vec::new();
         for (path, file) in self.newest(tree, most)?.into_iter().rev() {
-            found.push(Chapter::decode(&self.store.read_file(file, &path)?, &path)?);
+            found.extend(left_alone(&self.store, Chapter::decode(&self.store.read_file(file, &path)?, &path))?);
         }
         Ok(found)
     }
@@ -115,7 +116,8 @@ impl Cycle {
         let mut entries = Vec::with_capacity(found.len());
         let back = taken_back(&self.store, tree, found.keys().next())?;
         for (run, blob) in found.into_iter().filter(|(run, _)| !back.contains(run)) {
-            let entry = LedgerEntry::decode(&self.store.blob(blob)?, &layout::ledger(&run))?;
+            let entry = LedgerEntry::decode(&self.store.blob(blob)?, &layout::ledger(&run));
+            let Some(entry) = left_alone(&self.store, entry)? else { continue };
             if entry.method != Method::Unjudged {
                 entries.push(as_told(&self.store, tree, entry)?);
             }

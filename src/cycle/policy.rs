@@ -46,6 +46,14 @@ pub struct Member {
     pub prompt: Option<Prompt>,
 }
 
+impl Member {
+    /// Its definition, and its prompt's.
+    pub(super) fn mark(&self) -> String {
+        let prompt = self.prompt.as_ref().map(|prompt| format!(" {}", prompt.blob)).unwrap_or_default();
+        format!("{}{prompt}", self.blob)
+    }
+}
+
 /// The template of an agent's prompt.
 #[derive(Clone, Debug)]
 pub struct Prompt {

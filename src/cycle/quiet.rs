@@ -1,16 +1,18 @@
 //! Round and round until all is quiet: evaluate triggers, run, merge; and the durable entry of stimuli.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::budget::{Exhausted, Tally};
+use super::budget::Exhausted;
 use super::commit::Committed;
 use super::confine::Confinement;
 use super::job::Job;
 use super::merge::{Candidate, Fate, in_words, waits_because};
 use super::network::format_of;
 use super::run::{Failure, Ran};
+use super::tally::Tally;
 use super::trunk::stimulus_trailers;
 use super::wake::Failed;
 use super::{Cycle, CycleError};
@@ -217,7 +219,7 @@ impl Cycle {
             for ran in self.run_apart(tip, jobs)? {
                 match ran {
                     Ran::Committed(run) => committed.push(*run),
-                    Ran::Nothing(_) => {}
+                    Ran::Nothing(job) => self.note_silence(&job, "it proposed nothing")?,
                     Ran::Held(job, exhausted) => {
                         turned.unpaid(exhausted.to_string());
                         braking.unpaid(std::slice::from_ref(&job));
@@ -253,9 +255,11 @@ impl Cycle {
             }
             seen = Some(tip);
             self.set_marker(tip)?;
+            self.keep_live()?;
         }
         if bounds.agent.is_none() && bounds.max_runs.is_none() {
             self.set_marker(turned.wake)?;
+            self.keep_live()?;
         }
         if !turned.runs.is_empty() {
             self.tidy_up();
@@ -346,17 +350,25 @@ impl Cycle {
         rootless.begin(jobs.iter().filter(|job| job.roots.is_empty()).count());
         let mut refusals: Vec<Job> = Vec::new();
         let mut held: BTreeMap<(AgentName, String), usize> = BTreeMap::new();
-        jobs.retain(|job| {
-            let spent = match job.roots.iter().find(|root| tally.caused(root) >= max) {
-                Some(root) => Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs"))),
-                None if job.roots.is_empty() && !rootless.may_start(max) => {
-                    Some(format!("runs without a stimulus have caused {}", plural(rootless.ran, "run", "runs")))
+        let mut may_start = vec![false; jobs.len()];
+        for at in self.turns(jobs) {
+            let job = &mut jobs[at];
+            let spent = match (&job.roots[..], tally.add(&job.roots, max).cloned()) {
+                ([], _) if rootless.may_start(max) => None,
+                ([], _) => Some(format!("runs without a stimulus have caused {}", plural(rootless.ran, "run", "runs"))),
+                (_, Some(root)) => {
+                    job.counts_for = Some(root);
+                    None
                 }
-                None => None,
+                ([root], None) => Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs"))),
+                (roots, None) => {
+                    let runs = plural(max, "run", "runs");
+                    Some(format!("each of the {} stimuli that it descends from has caused {runs}", roots.len()))
+                }
             };
             let Some(why) = spent else {
-                tally.add(&job.roots);
-                return true;
+                may_start[at] = true;
+                continue;
             };
             *held.entry((job.agent.clone(), why.clone())).or_default() += 1;
             if !job.signals.is_empty() && self.may_answer(&job.agent) {
@@ -367,13 +379,29 @@ impl Cycle {
                     None => refusals.push(refusal),
                 }
             }
-            false
-        });
+        }
+        let mut may_start = may_start.into_iter();
+        jobs.retain(|_| may_start.next().unwrap_or(false));
         notes.extend(held.into_iter().map(|((agent, why), count)| match count {
             1 => format!("{agent} was held back: {why}"),
             _ => format!("{agent} was held back {count} times: {why}"),
         }));
         refusals
+    }
+
+    /// The order in which runs are counted, by their places: the first of each agent for each sender before anybody's second, so that one that is due
+    /// very often takes nobody's turn; of those whoever perceives, and then the most important.
+    fn turns(&self, jobs: &[Job]) -> Vec<usize> {
+        let mut before: HashMap<(&AgentName, Option<&AgentName>), usize> = HashMap::new();
+        let mut turns: Vec<(usize, bool, Reverse<u32>, usize)> = Vec::with_capacity(jobs.len());
+        for (at, job) in jobs.iter().enumerate() {
+            let turn = before.entry((&job.agent, job.signals.first().map(|signal| &signal.from))).or_default();
+            let priority = self.shared.policy.agents.get(&job.agent).map_or(0, |member| member.agent.priority);
+            turns.push((*turn, !self.consumes_queue(&job.agent), Reverse(priority), at));
+            *turn += 1;
+        }
+        turns.sort_unstable();
+        turns.into_iter().map(|(.., at)| at).collect()
     }
 
     /// Takes out runs beyond those that one day may have.
@@ -391,7 +419,7 @@ impl Cycle {
     /// Makes known to all processes what a round starts, before it starts.
     pub(super) fn enter(&self, jobs: &[Job]) -> Result<(), CycleError> {
         let reflexes = jobs.iter().filter(|job| self.reflex(&job.agent).is_some()).count();
-        self.shared.keep_tally(jobs.iter().flat_map(|job| &job.roots), reflexes)
+        self.shared.keep_tally(jobs.iter().filter_map(|job| job.counts_for.as_ref().or(job.roots.first())), reflexes)
     }
 
     /// Makes stimuli durable: the files and their queue entries, in commits on wake. What is known already is left out.

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use back::{Back, Beside};
 
 use super::commit::Amends;
+use super::error::left_alone;
 use super::network::TreeNetwork;
 use super::statement::without_lost_ties;
 use super::trailers::SLEEP;
@@ -275,7 +276,7 @@ impl Cycle {
             }
             let bytes = self.store.content(file.blob)?;
             if may_be(&bytes) {
-                records.push(RunRecord::decode(&bytes, &path)?);
+                records.extend(left_alone(&self.store, RunRecord::decode(&bytes, &path))?);
             }
         }
         records.sort_by(|a, b| b.run.cmp(&a.run));

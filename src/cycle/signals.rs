@@ -75,16 +75,35 @@ impl Cycle {
         Ok(waiting)
     }
 
+    /// A sentence on signals of earlier commands that are still unanswered because their agent failed, was silent, or may not run here. Costs the
+    /// signals to agents that may not run.
+    pub fn silent_note(&self, tip: CommitId) -> Result<Option<String>, CycleError> {
+        let tree = self.store.tree_of(tip)?;
+        let aside = self.aside_in(tree)?;
+        let mut waiting: BTreeMap<AgentName, usize> = BTreeMap::new();
+        for reason in aside.signals.values().chain(aside.silent.values()) {
+            *waiting.entry(reason.agent.clone()).or_default() += 1;
+        }
+        for member in self.shared.policy.agents.values().filter(|member| !member.trusted) {
+            let missed = self.unanswered_to(tree, &member.agent.name)?.len();
+            waiting.extend((missed > 0).then(|| (member.agent.name.clone(), missed)));
+        }
+        Ok(unanswered(&waiting))
+    }
+
     /// A sentence on the signals that stay unanswered, if any do.
     pub(super) fn unanswered_note(&self, from: Option<CommitId>, tip: CommitId) -> Result<Option<String>, CycleError> {
-        let waiting = self.unanswered_since(from, tip)?;
-        let all: usize = waiting.values().sum();
-        let to: Vec<String> = waiting.iter().map(|(agent, count)| format!("{agent} {count}")).collect();
-        Ok((all > 0).then(|| {
-            let signals = plural(all, "signal is", "signals are");
-            format!("{signals} unanswered ({}): `git brain signals` says why", to.join(", "))
-        }))
+        Ok(unanswered(&self.unanswered_since(from, tip)?))
     }
+}
+
+fn unanswered(waiting: &BTreeMap<AgentName, usize>) -> Option<String> {
+    let all: usize = waiting.values().sum();
+    let to: Vec<String> = waiting.iter().map(|(agent, count)| format!("{agent} {count}")).collect();
+    (all > 0).then(|| {
+        let signals = plural(all, "signal is", "signals are");
+        format!("{signals} unanswered ({}): `git brain signals --unanswered` says why", to.join(", "))
+    })
 }
 
 fn by_time(signal: &Signal) -> (Stamp, &RunId, &SignalId) {

@@ -21,6 +21,15 @@ use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Signal, Stimu
 use crate::store::{CommitId, File, FileChange, TreeId};
 use crate::trigger::{self, EVENING, Woken};
 
+/// The file of the agents that could run here when triggers were evaluated last.
+const LIVE: &str = "live";
+
+/// Adds signals that a window does not have.
+fn add_unknown(window: &mut Window, signals: Vec<Signal>) {
+    let known: HashSet<SignalId> = window.happened.signals.iter().map(|signal| signal.id.clone()).collect();
+    window.happened.signals.extend(signals.into_iter().filter(|signal| !known.contains(&signal.id)));
+}
+
 /// The flag that puts the most important agents first.
 const PRIORITY_OVERRIDE: &str = "priority_override";
 
@@ -47,6 +56,7 @@ impl Cycle {
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
         let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due(false)?.is_some();
         let held = self.held_back();
+        let live = self.live_before();
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
         let mut jobs = Vec::new();
         for member in self.shared.policy.agents.values().filter(|m| m.trusted) {
@@ -62,6 +72,11 @@ impl Cycle {
                 && member.agent.trigger.any.contains(&EVENING)
                 && !self.evening_asked(tip, &member.agent.name)?;
             self.add_older_queries(&mut window, &member.agent, tree)?;
+            if live.as_ref().is_some_and(|live| live.get(&member.agent.name) != Some(&member.mark())) {
+                // Signals that came while it could not run here.
+                let missed = self.unanswered_to(tree, &member.agent.name)?;
+                add_unknown(&mut window, missed);
+            }
             let woken = trigger::wakes(&member.agent, &window.happened);
             if let Some(woken) = self.with_held(woken, &member.agent.name, held.get(&member.agent.name), tree)? {
                 let due = Due { cycle: self, network: &network, window: &window, queue: &queue, by_hand: false };
@@ -75,6 +90,22 @@ impl Cycle {
             jobs.sort_by_key(|job| std::cmp::Reverse(priority(job)));
         }
         Ok(jobs)
+    }
+
+    /// The agents that could run here when triggers were evaluated last, each with its definition; `None`: nobody knows.
+    fn live_before(&self) -> Option<BTreeMap<AgentName, String>> {
+        let live: BTreeMap<AgentName, String> = self.private_document(LIVE);
+        (!live.is_empty()).then_some(live)
+    }
+
+    /// Keeps which agents can run here.
+    pub(super) fn keep_live(&self) -> Result<(), CycleError> {
+        let live = self.shared.policy.agents.values().filter(|member| member.trusted);
+        let live: BTreeMap<AgentName, String> = live.map(|m| (m.agent.name.clone(), m.mark())).collect();
+        match self.live_before().is_some_and(|before| before == live) {
+            true => Ok(()),
+            false => self.keep_private(LIVE, &live),
+        }
     }
 
     /// Whether a flag is on. One that cannot be read is off: `check` names it.
@@ -103,12 +134,9 @@ impl Cycle {
         if !agent.trigger.any.iter().any(waits) {
             return Ok(());
         }
-        for signal in self.unanswered_to(tree, &agent.name)? {
-            let known = window.happened.signals.iter().any(|s| s.id == signal.id);
-            if !known && signal.payload.get("query").is_some() {
-                window.happened.signals.push(signal);
-            }
-        }
+        let mut older = self.unanswered_to(tree, &agent.name)?;
+        older.retain(|signal| signal.payload.get("query").is_some());
+        add_unknown(window, older);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::error::left_alone;
 use super::ledger::{Settled, is_of_review, newest_files, settled, taken_back};
 use super::network::TreeNetwork;
 use super::trailers::INTEGRITY;
@@ -157,7 +158,8 @@ impl Cycle {
             let known = match kept.exchanges.remove(&run) {
                 Some(known) => known,
                 None => {
-                    let entry = LedgerEntry::decode(&self.store.read_file(file, &path)?, &path)?;
+                    let entry = LedgerEntry::decode(&self.store.read_file(file, &path)?, &path);
+                    let Some(entry) = left_alone(&self.store, entry)? else { continue };
                     let (exchange, by_model) = self.exchange_of(&network, &entry)?;
                     if by_model && exchange.is_some() {
                         spoken.insert(entry.judged.clone(), run.clone());

@@ -40,6 +40,7 @@ mod likeness;
 mod lock;
 mod maintain;
 mod names;
+mod notes;
 mod object;
 mod pack;
 mod packed;
@@ -86,6 +87,7 @@ pub use jobs::{jobs, leave_job, take_job};
 pub use left::Left;
 pub use lock::{Lock, LockName, Turn};
 pub use names::{BlobId, Branch, CommitId, TreeId};
+pub use notes::Notes;
 pub use object::Objects;
 pub use plumbing::{LOCAL_VARIABLES, called_from, date_in_words, git_version, merge_texts, replace_file};
 pub use propose::Target;
@@ -124,7 +126,7 @@ pub struct Store {
     kept: RefCell<Vec<writer::Keep>>,
     /// How commits are signed here, once it was asked for.
     signer: OnceCell<Option<signature::Signer>>,
-    notes: RefCell<Vec<String>>,
+    notes: Notes,
     secrets: Arc<Secrets>,
     /// Decisions that a push brings which is judged.
     incoming_reviews: Cell<Option<CommitId>>,
@@ -170,7 +172,7 @@ impl Store {
             looks: Cell::new(0),
             kept: RefCell::default(),
             signer: OnceCell::new(),
-            notes: RefCell::default(),
+            notes: Notes::default(),
             secrets: Arc::default(),
             incoming_reviews: Cell::new(None),
             lacks_reviews: Cell::new(false),
@@ -234,6 +236,11 @@ impl Store {
         self.notes.take()
     }
 
+    /// The list of what is told, for whoever tells it when a command is done.
+    pub fn notes(&self) -> Notes {
+        self.notes.clone()
+    }
+
     /// Adds a sentence to what is told: something was put right on the way.
     pub fn add_note(&self, text: String) {
         self.note(text);
@@ -241,7 +248,7 @@ impl Store {
 
     fn note(&self, text: String) {
         tracing::info!("{text}");
-        self.notes.borrow_mut().push(text);
+        self.notes.add(text);
     }
 
     /// Runs a question to libgit2. It asks again by itself when another process has repacked: an object that is in none of

@@ -1,0 +1,180 @@
+//! Days as people have them: many outcomes in one file, an agent that is trusted late, flags that people raise, one agent that asks without end.
+
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+
+fn define(sandbox: &Sandbox, agent: &Value, trusted: bool) {
+    let name = agent["name"].as_str().unwrap();
+    std::fs::write(sandbox.dir().join(format!("agents/{name}.json")), agent.to_string()).unwrap();
+    sandbox.git(&["add", "agents"]);
+    sandbox.git(&["commit", "-q", "-m", "agents: one more"]);
+    if trusted {
+        sandbox.brain(&["trust", "--yes"]).exits(0);
+    }
+}
+
+/// An agent that is a shell script and answers signals.
+fn script(name: &str, role: &str, script: &str) -> Value {
+    json!({
+        "name": name, "role": role, "trigger": {"any": [{"signal": "any"}]},
+        "cognition": {"kind": "command", "argv": ["sh", "-c", script]},
+        "capabilities": {"operations": ["signal", "acknowledge"]},
+    })
+}
+
+/// A script that acknowledges all that it is shown, with how much that is.
+const COUNTS: &str = r#"ids=$(tr -d '\n' | grep -o '"id": *"g-[0-9a-f]*"' | sed 's/"id": *//')
+n=$(echo "$ids" | wc -l)
+for id in $ids; do acks="$acks{\"op\": \"acknowledge\", \"signal\": $id, \"payload\": {\"seen\": $n}},"; done
+echo "{\"ops\": [${acks%,}]}""#;
+
+fn ask(sandbox: &Sandbox, to: &str, query: &str) {
+    sandbox.apply(&json!({"ops": [{"op": "signal", "to": to, "payload": {"query": query}}]}), &[]);
+}
+
+#[test]
+fn each_of_many_outcomes_in_one_file_is_judged() {
+    let sandbox = Sandbox::new();
+    let decide = |n: usize| {
+        let question = format!("which way on day {n}?");
+        let made = sandbox.json(&["decide", &question, "--option", "bridge", "--option", "ferry"]);
+        made["run"].as_str().unwrap().to_owned()
+    };
+    let runs: Vec<String> = (0..12).map(decide).collect();
+    let line = |n: usize| json!({"text": format!("note {n} came of it"), "answers": runs[n % 12], "value": 0.5});
+    let lines: String = (0..60).map(|n| line(n).to_string() + "\n").collect();
+    let file = sandbox.file("outcomes.jsonl", lines);
+    let fed = sandbox.brain(&["feed", "--file", &file]).exits(0);
+    assert!(!fed.out.contains("held back"), "{fed}");
+    let ledger = sandbox.json(&["ledger", "-n", "200"]);
+    assert_eq!(ledger["entries"].as_array().unwrap().len(), 60, "{fed}");
+    assert_eq!(sandbox.json(&["signals"])["unanswered"], 0);
+    // Each stimulus may cause no more for all that.
+    let listed = sandbox.json(&["signals", "-n", "1000"]);
+    assert!(listed["signals"].as_array().unwrap().iter().all(|one| one["state"] != "refused"), "{listed:#}");
+}
+
+#[test]
+fn what_was_asked_before_an_agent_was_trusted_is_answered_when_it_is() {
+    let sandbox = Sandbox::new();
+    ask(&sandbox, "late", "before it was defined");
+    sandbox.brain(&["run"]).exits(0);
+    define(&sandbox, &script("late", "Counts.", COUNTS), false);
+    ask(&sandbox, "late", "before it was trusted");
+    for told in ["unanswered (late 1)", "2 signals are unanswered (late 2)"] {
+        let ran = sandbox.brain(&["run"]).exits(0);
+        assert!(ran.out.contains(told), "{ran}");
+    }
+    sandbox.brain(&["feed", "The boat is red."]).exits(0);
+    sandbox.brain(&["trust", "--yes"]).exits(0);
+    sandbox.brain(&["run"]).exits(0);
+    let listed = sandbox.json(&["signals", "--agent", "late"]);
+    assert_eq!((&listed["total"], &listed["unanswered"]), (&json!(2), &json!(0)), "{listed:#}");
+    assert!(listed["signals"].as_array().unwrap().iter().all(|one| one["answer"]["seen"] == 2), "{listed:#}");
+    assert!(sandbox.json(&["run"])["runs"].as_array().unwrap().is_empty(), "nobody is asked twice");
+}
+
+#[test]
+fn an_agent_that_leaves_a_signal_without_an_answer_is_named_until_it_answers() {
+    let sandbox = Sandbox::new();
+    for (role, body, why) in [
+        ("Is silent.", "cat > /dev/null; echo '{\"ops\": []}'", "has not answered it: it proposed nothing"),
+        ("Fails.", "cat > /dev/null; echo 'the glue is empty' >&2; exit 1", "the glue is empty"),
+    ] {
+        define(&sandbox, &script("clerk", role, body), true);
+        ask(&sandbox, "clerk", role);
+        sandbox.brain(&["run"]);
+        let again = sandbox.brain(&["run"]).exits(0);
+        assert!(again.out.contains("unanswered (clerk "), "{again}");
+        let listed = sandbox.brain(&["signals", "--unanswered"]).exits(0);
+        assert!(listed.out.contains(why) && listed.out.contains("git brain run --agent clerk"), "{listed}");
+    }
+    // A definition that is trusted anew is asked what the old one left.
+    define(&sandbox, &script("clerk", "Counts.", COUNTS), true);
+    let ran = sandbox.brain(&["run"]).exits(0);
+    assert!(!ran.out.contains("unanswered"), "{ran}");
+    assert_eq!(sandbox.json(&["signals"])["unanswered"], 0);
+}
+
+#[test]
+fn a_flag_that_a_person_raised_stays_until_a_person_takes_it_down() {
+    let sandbox = Sandbox::new();
+    let flag = |value: bool| json!({"ops": [{"op": "flag", "name": "priority_override", "value": value, "reason": "the oldest first"}]});
+    sandbox.apply(&flag(true), &[]);
+    sandbox.brain(&["run"]).exits(0);
+    let is_on = || {
+        let flags = sandbox.documents("wake", "network/flags");
+        let found = flags.iter().find(|(path, _)| path.contains("priority_override")).unwrap();
+        (found.1["value"] == true, found.1["run"].as_str().is_some_and(|run| run.ends_with("-human")))
+    };
+    assert_eq!(is_on(), (true, true), "it is felt, and still theirs");
+    for text in ["Anna drinks tea every evening.", "All is calm, nothing to report."] {
+        sandbox.brain(&["feed", text]).exits(0);
+        sandbox.json(&["decide", "which hat?", "--option", "red", "--option", "blue"]);
+        assert_eq!(is_on(), (true, true), "{text}");
+    }
+    sandbox.apply(&flag(false), &[]);
+    sandbox.brain(&["run"]).exits(0);
+    assert!(!is_on().0);
+}
+
+#[test]
+fn an_emergency_is_not_decided_by_a_word_of_its_own() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["feed", "Urgent: the kiln in the pottery of Mira burns, send Anna and Carl"]).exits(0);
+    let listed = sandbox.json(&["signals", "-n", "100"]);
+    let decided = |one: &&Value| one["answer"]["done"] == "decided";
+    assert_eq!(listed["signals"].as_array().unwrap().iter().filter(decided).count(), 0, "{listed:#}");
+    assert!(sandbox.brain(&["status"]).exits(0).out.contains("priority_override"));
+}
+
+#[test]
+fn an_agent_that_asks_without_end_takes_nobodys_turn() {
+    let sandbox = Sandbox::new();
+    let nobody = "20250101t000000000z-aaaaaaaa-decision";
+    let one = format!(
+        "{{\"op\": \"signal\", \"to\": \"evaluator\", \"payload\": {{\"kind\": \"outcome\", \"run\": \"{nobody}\"}}}}"
+    );
+    let body = format!(
+        "cat > /dev/null; printf '{{\"ops\": ['; i=0; while [ $i -lt 120 ]; do printf '{one},'; i=$((i+1)); done; echo '{one}]}}'"
+    );
+    let mut greedy = script("bad", "Asks without end.", &body);
+    greedy["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+    define(&sandbox, &greedy, true);
+    let made = sandbox.json(&["decide", "which way?", "--option", "bridge", "--option", "ferry"]);
+    let run = made["run"].as_str().unwrap();
+    let fed = sandbox.brain(&["feed", "We came home dry by the ferry.", "--answers", run, "--value", "0.8"]).exits(0);
+    assert!(!fed.out.contains("memory was held back"), "{fed}");
+    let ledger = sandbox.json(&["ledger"]);
+    assert_eq!(ledger["entries"][0]["outcome"]["value"], 0.8, "{ledger:#}");
+}
+
+#[test]
+fn whoever_perceives_comes_before_many_that_only_look() {
+    let sandbox = Sandbox::new();
+    for n in 0..3 {
+        let mut agent = script(&format!("a{n}"), "Looks.", "cat > /dev/null; echo '{\"ops\": []}'");
+        agent["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+        define(&sandbox, &agent, n == 2);
+    }
+    sandbox.brain(&["-c", "cycle.runs_per_stimulus=2", "feed", "Anna drinks green tea in Uji."]).exits(0);
+    assert!(sandbox.brain(&["recall", "tea"]).exits(0).out.contains("in Uji"));
+}
+
+#[test]
+fn an_option_is_found_whatever_stands_round_it_and_a_run_is_one_try() {
+    let sandbox = Sandbox::new();
+    let decide = |tea: &str| sandbox.json(&["decide", "what to drink?", "--option", tea, "--option", "coffee"]);
+    let first = decide("tea");
+    let chosen = first["choice"].as_str().unwrap().to_owned();
+    for _ in 0..4 {
+        sandbox.json(&["outcome", first["run"].as_str().unwrap(), "--value", "0.9"]);
+    }
+    for spelling in ["tea.", "\"Tea\"", "(tea)", "TEA!"] {
+        let again = decide(spelling);
+        let judged = |one: &Value| one["judged"].as_u64().unwrap_or(0);
+        let scores = again["scores"].as_array().unwrap();
+        assert_eq!(scores.iter().map(judged).sum::<u64>(), 1, "{chosen}: {again:#}");
+    }
+    sandbox.brain(&["decide", "what to drink?", "--option", "tea", "--option", "tea."]).exits(2);
+}
