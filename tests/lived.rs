@@ -178,3 +178,19 @@ fn an_option_is_found_whatever_stands_round_it_and_a_run_is_one_try() {
     }
     sandbox.brain(&["decide", "what to drink?", "--option", "tea", "--option", "tea."]).exits(2);
 }
+
+#[test]
+fn memory_looks_back_before_each_night_of_a_timer_that_comes_a_little_early() {
+    let mut sandbox = Sandbox::fixed("2026-03-01T02:00:00Z", "nights");
+    sandbox.brain(&["sleep"]).exits(0);
+    for day in 1..4 {
+        sandbox.at(&format!("2026-03-0{day}T12:00:00Z"));
+        sandbox.brain(&["feed", &format!("Anna moved her {day} hives behind the school.")]).exits(0);
+        // Each night a minute sooner after the one before than a day.
+        sandbox.at(&format!("2026-03-0{}T01:5{}:00Z", day + 1, 9 - day));
+        let slept = sandbox.json(&["-c", "sleep.idle_load=0", "sleep", "--if-due"]);
+        assert_eq!(slept["state"], "slept", "{slept}");
+        let log = sandbox.git(&["log", "--format=%(trailers:key=Trigger,valueonly)", "wake"]);
+        assert_eq!(log.matches("consolidation_due").count(), day, "{log}");
+    }
+}

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::write::ApplyReport;
 use super::{Brain, BrainError};
 use crate::consolidation::{SleepRecord, Totals};
-use crate::cycle::HUMAN;
 use crate::cycle::commit::Draft;
 use crate::cycle::revert::RESTORE;
 use crate::cycle::sleep::{Mode, Sleep, run_of};
+use crate::cycle::{HUMAN, RunBounds};
 use crate::model::ids::AgentName;
 use crate::model::layout;
 use crate::store::{Branch, Left};
@@ -115,6 +115,9 @@ impl Brain {
         if mode != Mode::Dry {
             self.finish_left();
         }
+        if mode == Mode::Whole && request.if_due {
+            self.look_back();
+        }
         let distilled = if mode == Mode::Dry { 0 } else { self.distil_before_sleep() };
         let report = match self.cycle.sleep(mode)? {
             Sleep::Quiet => self.no_sleep(SleepState::Quiet)?,
@@ -135,6 +138,16 @@ impl Brain {
             }
         };
         Ok(SleepReport { because, distilled, ..report })
+    }
+
+    /// Lets agents that look back on the day do so before a night that is due. What fails of it stops no night.
+    fn look_back(&self) {
+        if self.cycle.waits_for_sleep()
+            && let Err(error) =
+                self.cycle.until_quiet(&RunBounds { is_evening: true, ..RunBounds::default() }, &mut |_| ())
+        {
+            self.cycle.store.add_note(format!("agents did not look back on the day: {error}"));
+        }
     }
 
     fn no_sleep(&self, state: SleepState) -> Result<SleepReport, BrainError> {

@@ -217,7 +217,7 @@ impl Brain {
     pub fn due(&self) -> Result<DueReport, BrainError> {
         let tip = self.at(None)?;
         let aside = self.cycle.aside_in(self.cycle.store.tree_of(tip)?)?.stimuli.into_keys().collect();
-        let jobs = self.cycle.due(tip, self.cycle.marker(), &aside, true)?;
+        let jobs = self.cycle.due(tip, self.cycle.marker(), &aside, (true, false))?;
         let due = jobs.into_iter().map(|job| Due { agent: job.agent.to_string(), trigger: job.reason }).collect();
         Ok(DueReport { due })
     }

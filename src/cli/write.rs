@@ -257,7 +257,7 @@ pub(super) fn run(session: &Session, args: &args::Run) -> Done {
         });
         return Ok(0);
     }
-    let bounds = RunBounds { max_runs: args.max_runs, agent };
+    let bounds = RunBounds { max_runs: args.max_runs, agent, ..RunBounds::default() };
     let bar = session.out.bar();
     let mut total = 0;
     let report = brain.run(&bounds, &mut |progress| bar.show(&progress, &mut total))?;

@@ -29,6 +29,8 @@ pub struct RunBounds {
     pub max_runs: Option<usize>,
     /// Only this agent, once, whatever its trigger says.
     pub agent: Option<AgentName>,
+    /// Whether a night is about to begin: who looks back on the day does so now.
+    pub is_evening: bool,
 }
 
 /// What a caller is told while the loop turns.
@@ -184,7 +186,7 @@ impl Cycle {
             let tip = turned.wake;
             let mut jobs = match &bounds.agent {
                 Some(agent) => self.by_hand(tip, agent)?,
-                None => self.due(tip, seen, &failed, !asked)?,
+                None => self.due(tip, seen, &failed, (!asked, bounds.is_evening))?,
             };
             asked = true;
             // What the budget did not let start, or the machine failed, is not asked about again in this command.

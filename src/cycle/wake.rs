@@ -40,13 +40,13 @@ impl Cycle {
     /// The runs that are due at wake's tip.
     ///
     /// With `evening`, agents that wait for sleep to be due are asked as well: once in a command, because it stays due until the
-    /// brain sleeps.
+    /// brain sleeps. With `is_due` it is known to be.
     pub fn due(
         &self,
         tip: CommitId,
         seen: Option<CommitId>,
         failed: &Failed,
-        evening: bool,
+        (evening, is_due): (bool, bool),
     ) -> Result<Vec<Job>, CycleError> {
         let tree = self.store.tree_of(tip)?;
         let network = TreeNetwork::remembering(&self.store, tree, &self.shared.neurons);
@@ -54,7 +54,7 @@ impl Cycle {
         let queue = self.queue(&network, tree, failed)?;
         let claims = self.claimed_stimuli()?;
         let bootstrap_incomplete = !self.metadata(tree)?.bootstrap_complete;
-        let consolidation_due = evening && self.waits_for_sleep() && self.sleep_due(false)?.is_some();
+        let consolidation_due = evening && self.waits_for_sleep() && (is_due || self.sleep_due(false)?.is_some());
         let held = self.held_back();
         let live = self.live_before();
         let mut windows: HashMap<Option<CommitId>, Window> = HashMap::new();
@@ -116,7 +116,7 @@ impl Cycle {
     }
 
     /// Whether an agent wakes when sleep is due.
-    fn waits_for_sleep(&self) -> bool {
+    pub fn waits_for_sleep(&self) -> bool {
         self.shared.policy.agents.values().any(|m| m.trusted && m.agent.trigger.any.contains(&EVENING))
     }
 

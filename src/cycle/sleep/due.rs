@@ -37,6 +37,9 @@ impl fmt::Display for DueBecause {
     }
 }
 
+/// Hours by which a night may come before `sleep.every_hours` are over.
+const EARLY_HOURS: f64 = 0.25;
+
 impl Cycle {
     /// Why it is time to sleep, if it is. Costs at most what happened since the last sleep; and without `thorough`, which leaves out how
     /// many neurons are vivid and how idle the machine is, no more than a look at `sleep.after_runs` commits: agents ask it in each
@@ -61,7 +64,8 @@ impl Cycle {
             None => self.metadata(tree)?.seed_timestamp.map(|at| at.unix()),
         };
         let hours = start.map_or(0.0, |start| (now.unix() - start).max(0) as f64 / 3600.0);
-        if settings.every_hours > 0 && hours >= f64::from(settings.every_hours) {
+        // A timer of every day comes a little early now and then.
+        if settings.every_hours > 0 && hours >= f64::from(settings.every_hours) - EARLY_HOURS {
             return Ok(Some(DueBecause::Hours(hours)));
         }
         if settings.after_runs > 0 {
