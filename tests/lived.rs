@@ -145,8 +145,11 @@ fn an_agent_that_asks_without_end_takes_nobodys_turn() {
     let run = made["run"].as_str().unwrap();
     let fed = sandbox.brain(&["feed", "We came home dry by the ferry.", "--answers", run, "--value", "0.8"]).exits(0);
     assert!(!fed.out.contains("memory was held back"), "{fed}");
+    assert!(fed.out.contains("signals of bad had half of the 50 runs that a stimulus may cause"), "{fed}");
     let ledger = sandbox.json(&["ledger"]);
     assert_eq!(ledger["entries"][0]["outcome"]["value"], 0.8, "{ledger:#}");
+    let fed = sandbox.brain(&["feed", "Help! Urgent: call an ambulance"]).exits(0);
+    assert!(!fed.out.contains("decision was held back"), "{fed}");
 }
 
 #[test]
@@ -155,6 +158,7 @@ fn whoever_perceives_comes_before_many_that_only_look() {
     for n in 0..3 {
         let mut agent = script(&format!("a{n}"), "Looks.", "cat > /dev/null; echo '{\"ops\": []}'");
         agent["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+        agent["priority"] = json!(9);
         define(&sandbox, &agent, n == 2);
     }
     sandbox.brain(&["-c", "cycle.runs_per_stimulus=2", "feed", "Anna drinks green tea in Uji."]).exits(0);

@@ -12,12 +12,13 @@ use super::job::Job;
 use super::merge::{Candidate, Fate, in_words, waits_because};
 use super::network::format_of;
 use super::run::{Failure, Ran};
-use super::tally::Tally;
+use super::tally::{Full, Tally};
 use super::trunk::stimulus_trailers;
 use super::wake::Failed;
 use super::{Cycle, CycleError};
 use crate::limits;
 use crate::merge::Conflict;
+use crate::model::document::Rule;
 use crate::model::ids::{AgentName, RunId, StimulusId, episode_id};
 use crate::model::{Stimulus, layout, plural};
 use crate::store::{CommitId, LockName, Trailer, TreeEdit};
@@ -355,15 +356,24 @@ impl Cycle {
         let mut may_start = vec![false; jobs.len()];
         for at in self.turns(jobs) {
             let job = &mut jobs[at];
-            let spent = match (&job.roots[..], tally.add(&job.roots, max).cloned()) {
+            let sender = job.signals.first().map(|signal| &signal.from);
+            let spent = match (&job.roots[..], tally.add(&job.roots, &job.agent, sender, max)) {
                 ([], _) if rootless.may_start(max) => None,
                 ([], _) => Some(format!("runs without a stimulus have caused {}", plural(rootless.ran, "run", "runs"))),
-                (_, Some(root)) => {
-                    job.counts_for = Some(root);
+                (_, Ok(root)) => {
+                    job.counts_for = Some(root.clone());
                     None
                 }
-                ([root], None) => Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs"))),
-                (roots, None) => {
+                (_, Err(Full::Pair)) => sender.map(|from| {
+                    format!(
+                        "signals of {from} had half of the {} that a stimulus may cause",
+                        plural(max, "run", "runs")
+                    )
+                }),
+                ([root], Err(Full::Stimulus)) => {
+                    Some(format!("stimulus {root} has caused {}", plural(max, "run", "runs")))
+                }
+                (roots, Err(Full::Stimulus)) => {
                     let runs = plural(max, "run", "runs");
                     Some(format!("each of the {} stimuli that it descends from has caused {runs}", roots.len()))
                 }
@@ -399,7 +409,7 @@ impl Cycle {
         for (at, job) in jobs.iter().enumerate() {
             let turn = before.entry((&job.agent, job.signals.first().map(|signal| &signal.from))).or_default();
             let priority = self.shared.policy.agents.get(&job.agent).map_or(0, |member| member.agent.priority);
-            turns.push((*turn, !self.consumes_queue(&job.agent), Reverse(priority), at));
+            turns.push((*turn, self.reflex(&job.agent) != Some(Rule::Perception), Reverse(priority), at));
             *turn += 1;
         }
         turns.sort_unstable();

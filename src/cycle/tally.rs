@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{CycleError, Shared};
 use crate::model::Stamp;
-use crate::model::ids::{StimulusId, hash64};
+use crate::model::ids::{AgentName, StimulusId, hash_fields, hash64};
 
 const DAY_SECONDS: i64 = 86_400;
 
@@ -17,6 +17,17 @@ pub(super) fn day_of(at: Stamp) -> i64 {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<u64, u32>,
+    /// Of those, the runs of this command that one agent had for the signals of one other.
+    pairs: HashMap<(u64, u64), u32>,
+}
+
+/// Why a run does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Full {
+    /// All its stimuli have caused as many runs as they may.
+    Stimulus,
+    /// Half of what they may cause went to the signals of its sender to its agent.
+    Pair,
 }
 
 /// Under this hash, which no stimulus has but by chance, the tally counts runs of reflexes.
@@ -33,11 +44,28 @@ impl Tally {
     }
 
     /// Counts a run that is about to start for that of its stimuli which has caused fewest: many that came in one batch may cause together as
-    /// much as each by itself. `None`: all have caused so many.
-    pub fn add<'r>(&mut self, roots: &'r [StimulusId], most: u32) -> Option<&'r StimulusId> {
-        let least = roots.iter().min_by_key(|root| self.caused(root)).filter(|root| self.caused(root) < most)?;
-        *self.counts.entry(hash_of(least)).or_default() += 1;
-        Some(least)
+    /// much as each by itself. For the signals of one sender an agent gets half of what a stimulus may cause, and no more: the rest is for others.
+    pub fn add<'r>(
+        &mut self,
+        roots: &'r [StimulusId],
+        agent: &AgentName,
+        sender: Option<&AgentName>,
+        most: u32,
+    ) -> Result<&'r StimulusId, Full> {
+        let pair = sender.map(|sender| hash_fields(&[agent.as_str().as_bytes(), sender.as_str().as_bytes()]));
+        let of_pair = |root: &StimulusId| pair.and_then(|pair| self.pairs.get(&(hash_of(root), pair))).copied();
+        let least = |has_room: &dyn Fn(&StimulusId) -> bool| {
+            roots.iter().filter(|root| self.caused(root) < most && has_room(root)).min_by_key(|root| self.caused(root))
+        };
+        let has_share = |root: &StimulusId| of_pair(root).is_none_or(|had| had < most.div_ceil(2));
+        let Some(found) = least(&has_share) else {
+            return Err(if least(&|_| true).is_some() { Full::Pair } else { Full::Stimulus });
+        };
+        *self.counts.entry(hash_of(found)).or_default() += 1;
+        if let Some(pair) = pair {
+            *self.pairs.entry((hash_of(found), pair)).or_default() += 1;
+        }
+        Ok(found)
     }
 }
 
@@ -45,7 +73,7 @@ impl Shared {
     /// The tally at the start of a command, which holds the lock of the cycle.
     pub(super) fn tally(&self) -> Result<Tally, CycleError> {
         let today = day_of(self.world.now());
-        Ok(Tally { counts: self.account.tally(&[today - 1, today])? })
+        Ok(Tally { counts: self.account.tally(&[today - 1, today])?, ..Tally::default() })
     }
 
     /// Makes known to all processes what a round starts: the stimuli that its runs count for, and how many are reflexes.
