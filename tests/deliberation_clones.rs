@@ -30,13 +30,14 @@ fn fruit_that_two_clones_brought_lands_once() {
     world.sync("a");
     world.clone("b");
     world.brain("b", &["trust", "--yes"]);
-    let mut runs = Vec::new();
+    let (mut runs, mut cycles) = (Vec::new(), Vec::new());
     for name in ["a", "b"] {
         for _ in 0..5 {
             let report = world.json(name, &["deliberate", "recall", "--trees", "turbine"]);
             let fruit = results(&report).into_iter().find(|one| one["class"] == "fruit");
             if let Some(fruit) = fruit {
                 runs.push((fruit["key"].clone(), fruit["run"].as_str().unwrap().to_owned()));
+                cycles.push(report["cycles"][0]["run"].as_str().unwrap().to_owned());
                 break;
             }
         }
@@ -65,6 +66,13 @@ fn fruit_that_two_clones_brought_lands_once() {
     world.brain("a", &["approve", first]);
     let said = world.try_brain("a", &["approve", second]).exits(3);
     assert!(said.err.contains("has the same fruit as") && said.err.contains("would count twice"), "{said}");
+    // Nor where the cycle of the one that landed is taken back: its ties stay.
+    world.sync("a");
+    world.sync("b");
+    world.brain("b", &["revert", &cycles[0]]);
+    assert!(world.brain("b", &["review", second]).contains("came into wake since this was measured"));
+    let said = world.try_brain("b", &["approve", second]).exits(3);
+    assert!(said.err.contains("came into wake meanwhile") && said.err.contains("would count twice"), "{said}");
     world.brain("a", &["reject", second, "--why", "it is there"]);
     assert_eq!(state("a"), ["landed", "rejected"]);
     assert!(world.brain("a", &["deliberate", "recall", "--show"]).contains(&format!("rejected {second}")));

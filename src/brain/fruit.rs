@@ -15,11 +15,14 @@ use crate::deliberation::classes::Class;
 use crate::deliberation::gates::{GateResult, MEASURED};
 use crate::deliberation::likeness;
 use crate::deliberation::record::{CycleRecord, ResultRecord};
-use crate::delta::{Document, Prediction};
+use crate::delta::operation::Connect;
+use crate::delta::{Document, Operation, Prediction};
 use crate::model::Origin;
 use crate::model::document::Cognition;
 use crate::model::ids::{AgentName, RunId, hash_fields};
+use crate::model::neuron::Connection;
 use crate::model::origin::Level;
+use crate::review::Verdict;
 
 /// The fate of a cycle's fruit.
 #[derive(Default)]
@@ -240,10 +243,18 @@ impl Brain {
             .collect();
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let Some((_, cycle)) = self.cycle.cycle_of(tree, entered)? else { return Ok(notes) };
+        let network = TreeNetwork::new(&self.cycle.store, tree);
         for (run, became) in self.became(entered, &cycle)?.into_values().map(|became| (became.run, became.state)) {
             if became == "landed" {
                 notes.push(format!(
                     "{run}, a fruit of {entered}, stays in wake: `git brain revert {run}` takes it back"
+                ));
+            }
+            let fruit = RunId::parse(&run).ok().filter(|_| became == "amended");
+            let decided = fruit.map(|run| self.cycle.decision_that_stands(&network, &run)).transpose()?.flatten();
+            if let Some(lands) = decided.and_then(|review| review.lands) {
+                notes.push(format!(
+                    "{lands}, what was kept of {run}, a fruit of {entered}, stays in wake: `git brain revert {lands}` takes it back"
                 ));
             }
         }
@@ -269,6 +280,22 @@ impl Brain {
 
     /// The other runs with the same fruit as a run that waits, each with whether it is in wake: another machine that decided the same has made one too.
     pub(super) fn twins_of(&self, waiting: &WaitingRun) -> Result<Vec<(RunId, bool)>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut twins = Vec::new();
+        for run in self.same_fruit(waiting)? {
+            let is_back = self.cycle.taken_back_by(tree, &run)?.is_some();
+            if network.record(&run)?.is_some_and(|record| !record.effects.is_empty()) && !is_back {
+                twins.push((run, true));
+            } else if self.cycle.waiting_named(run.as_str())?.is_some() {
+                twins.push((run, false));
+            }
+        }
+        Ok(twins)
+    }
+
+    /// The other runs that the same fruit of a goal has, whatever became of them.
+    fn same_fruit(&self, waiting: &WaitingRun) -> Result<Vec<RunId>, BrainError> {
         let Some(entered) = waiting.commit.trailer("Trigger").and_then(|reason| reason.strip_prefix("fruit of "))
         else {
             return Ok(Vec::new());
@@ -278,36 +305,68 @@ impl Brain {
         let Some((goal, cycle)) = self.cycle.cycle_of(tree, &entered)? else { return Ok(Vec::new()) };
         let fruits = fruits_of(&entered, &cycle);
         let Some((_, own)) = fruits.into_iter().find(|(run, _)| *run == waiting.run) else { return Ok(Vec::new()) };
-        let network = TreeNetwork::new(&self.cycle.store, tree);
-        let mut twins = Vec::new();
+        let is_same = |result: &ResultRecord| likeness::is_same(&result.proposal.payload, &own.proposal.payload);
+        let mut same = Vec::new();
         for (other, cycle) in self.cycle.cycles_of(tree, &goal)? {
-            for (run, result) in fruits_of(&other, &cycle) {
-                if run == waiting.run || !likeness::is_same(&result.proposal.payload, &own.proposal.payload) {
-                    continue;
-                }
-                let is_back = self.cycle.taken_back_by(tree, &run)?.is_some();
-                if network.record(&run)?.is_some_and(|record| !record.effects.is_empty()) && !is_back {
-                    twins.push((run, true));
-                } else if self.cycle.waiting_named(run.as_str())?.is_some() {
-                    twins.push((run, false));
-                }
-            }
+            let fruits = fruits_of(&other, &cycle).into_iter();
+            same.extend(fruits.filter(|(run, one)| *run != waiting.run && is_same(one)).map(|(run, _)| run));
         }
-        Ok(twins)
+        Ok(same)
     }
 
     /// Refuses to let the same fruit land twice: its weights would add up to what no gate has measured.
     pub(super) fn refuse_twin(&self, waiting: &WaitingRun) -> Result<(), BrainError> {
         let landed = self.twins_of(waiting)?.into_iter().find(|(_, is_in_wake)| *is_in_wake);
-        landed.map_or(Ok(()), |(twin, _)| {
+        let why = match landed {
+            Some((twin, _)) => Some(format!("has the same fruit as {twin}, which has landed")),
+            None => self.made_meanwhile(waiting)?.map(|tie| format!("makes {tie}, which came into wake meanwhile")),
+        };
+        why.map_or(Ok(()), |why| {
             Err(BrainError::Refused {
-                message: format!(
-                    "{} has the same fruit as {twin}, which has landed: its weights would count twice",
+                message: format!("{} {why}: its weights would count twice", waiting.run),
+                hint: Some(format!(
+                    "`git brain reject {}` settles it; the next `git brain deliberate` measures what is left of it",
                     waiting.run
-                ),
-                hint: Some(format!("`git brain reject {}` settles it", waiting.run)),
+                )),
             })
         })
+    }
+
+    /// A tie of a fruit that waits which wake has now and had not when the fruit was measured.
+    pub(super) fn made_meanwhile(&self, waiting: &WaitingRun) -> Result<Option<String>, BrainError> {
+        let is_fruit = waiting.commit.trailer("Trigger").is_some_and(|reason| reason.starts_with("fruit of "));
+        let Some(base) = waiting.commit.parents.first().filter(|_| is_fruit) else { return Ok(None) };
+        let store = &self.cycle.store;
+        let then = TreeNetwork::new(store, store.tree_of(*base)?);
+        let now = TreeNetwork::new(store, store.tree_of(self.at(None)?)?);
+        let has = |network: &TreeNetwork<'_>, op: &Connect| -> Result<bool, BrainError> {
+            let is_it = |tie: &Connection| tie.target == op.to && tie.link == op.link;
+            Ok(network.neuron(&op.from)?.is_some_and(|neuron| neuron.connections.iter().any(is_it)))
+        };
+        for op in self.cycle.waiting_record(waiting)?.ops {
+            if let Operation::Connect(op) = op
+                && has(&now, &op)?
+                && !has(&then, &op)?
+            {
+                return Ok(Some(format!("the tie of {} to {}", op.from, op.to)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Decisions that people made about the same fruit as a run that waits, one sentence each, but for those that let it in.
+    pub(super) fn decided_of_twins(&self, waiting: &WaitingRun) -> Result<Vec<String>, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let network = TreeNetwork::new(&self.cycle.store, tree);
+        let mut told = Vec::new();
+        for run in self.same_fruit(waiting)? {
+            let decided = self.cycle.decision_that_stands(&network, &run)?;
+            if let Some(review) = decided.filter(|review| review.verdict != Verdict::Approve) {
+                let why = if review.why.is_empty() { String::new() } else { format!(": {}", review.why) };
+                told.push(format!("{} {} {run}, the same fruit{why}", review.reviewer, review.verdict.done()));
+            }
+        }
+        Ok(told)
     }
 
     /// Lands what agents that deliberate brought to fruit in runs that have landed.

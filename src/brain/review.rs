@@ -218,6 +218,11 @@ impl Brain {
                 true => format!("the same fruit as {twin}, which has landed: it cannot be approved"),
                 false => format!("the same fruit as {twin}, which waits too: one of the two can be approved"),
             }));
+            belief.notes.extend(self.decided_of_twins(&waiting)?);
+            let meanwhile = self.made_meanwhile(&waiting)?;
+            belief.notes.extend(
+                meanwhile.map(|tie| format!("{tie} came into wake since this was measured: it cannot be approved")),
+            );
             if belief.waits == PENDING {
                 belief.notes.extend(self.cycle.fault_of(&self.cycle.candidate(waiting.branch.as_str())?)?);
             }
