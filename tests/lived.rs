@@ -198,3 +198,22 @@ fn memory_looks_back_before_each_night_of_a_timer_that_comes_a_little_early() {
         assert_eq!(log.matches("consolidation_due").count(), day, "{log}");
     }
 }
+
+#[test]
+fn words_of_an_outcome_are_recalled_and_move_no_expectation() {
+    let sandbox = Sandbox::new();
+    for text in ["Lotte plays the bow of her uncle.", "The Bogen 7 is light.", "The carbon-1 is stiff."] {
+        sandbox.brain(&["feed", text]).exits(0);
+    }
+    let decide = || sandbox.json(&["decide", "which bow for Lotte?", "--option", "Bogen 7", "--option", "carbon-1"]);
+    let first = decide();
+    for rival in ["Bogen 7", "carbon-1", "Bogen 7"] {
+        let praise = format!("It went very well, Lotte loves this bow, far better than the {rival}.");
+        sandbox.brain(&["feed", &praise, "--again", "--answers", first["run"].as_str().unwrap()]).exits(0);
+    }
+    let expected = |report: &Value| -> Vec<f64> {
+        report["scores"].as_array().unwrap().iter().map(|one| one["expected"].as_f64().unwrap()).collect()
+    };
+    assert_eq!(expected(&first), expected(&decide()));
+    assert!(sandbox.brain(&["recall", "what does Lotte love?"]).exits(0).out.contains("far better than"));
+}

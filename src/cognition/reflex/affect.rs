@@ -217,8 +217,8 @@ mod tests {
         world.concept("fire", 65535);
         world.concept("kitchen", 65535);
         world.neuron("e1", "Help, fire in the kitchen!", Kind::Episodic, 65535);
-        world.link("e1", Link::Recalls, "fire", 60000);
-        world.link("e1", Link::Recalls, "kitchen", 30000);
+        world.link("e1", Link::FeedsInto, "fire", 60000);
+        world.link("e1", Link::FeedsInto, "kitchen", 30000);
         world
     }
 

@@ -273,8 +273,8 @@ mod tests {
         world.concept("tea", 65535);
         world.concept("milk", 65535);
         world.neuron("e1", "Anna drinks tea with milk.", Kind::Episodic, 65535);
-        world.link("e1", Link::Recalls, "tea", 50000);
-        world.link("e1", Link::Recalls, "milk", 40000);
+        world.link("e1", Link::FeedsInto, "tea", 50000);
+        world.link("e1", Link::FeedsInto, "milk", 40000);
         world
     }
 
@@ -308,8 +308,8 @@ mod tests {
     fn what_two_runs_perceived_is_linked_twice() {
         let mut world = tea_and_milk();
         world.neuron("e2", "Milk goes into tea.", Kind::Episodic, 65535);
-        world.link("e2", Link::Recalls, "tea", 40000);
-        world.link("e2", Link::Recalls, "milk", 50000);
+        world.link("e2", Link::FeedsInto, "tea", 40000);
+        world.link("e2", Link::FeedsInto, "milk", 50000);
         world.signal("perception", json!({"kind": "perceived", "episodes": ["e1"]}));
         world.signal("perception", json!({"kind": "perceived", "episodes": ["e2"]}));
         let ops = world.think(Rule::Memory);
@@ -349,10 +349,10 @@ mod tests {
         world.neuron("e1", "text", Kind::Episodic, 65535);
         for (i, name) in ["a", "b", "c", "d", "e", "f"].into_iter().enumerate() {
             world.concept(name, if name == "a" { 0 } else { 60000 + i as u16 });
-            world.link("e1", Link::Recalls, name, 30000);
+            world.link("e1", Link::FeedsInto, name, 30000);
         }
         world.neuron("place", "a place", Kind::Contextual, 65535);
-        world.link("e1", Link::Recalls, "place", 65535);
+        world.link("e1", Link::FeedsInto, "place", 65535);
         world.active(&["e1"]);
         let ops = world.think(Rule::Memory);
         assert_eq!(ops.len(), 12, "{ops:?}");
@@ -370,7 +370,7 @@ mod tests {
             for j in 0..4 {
                 let name = format!("c{i}x{j}");
                 world.concept(&name, 65535);
-                world.link(&id, Link::Recalls, &name, 30000);
+                world.link(&id, Link::FeedsInto, &name, 30000);
             }
             ids.push(id);
         }
@@ -385,7 +385,7 @@ mod tests {
         let mut world = tea_and_milk();
         world.neuron("e2", "Bob likes coffee.", Kind::Episodic, 65535);
         world.concept("coffee", 65535);
-        world.link("e2", Link::Recalls, "coffee", 65535);
+        world.link("e2", Link::FeedsInto, "coffee", 65535);
         world.signal("decision", json!({"kind": "question", "query": "Who drinks TEA?"}));
         // Whatever the context holds.
         for context in [&["e1", "e2", "tea"][..], &[]] {
@@ -412,7 +412,7 @@ mod tests {
         for i in 0..40 {
             let id = format!("e{i}");
             world.neuron(&id, &"\"".repeat(4000), Kind::Episodic, 65535);
-            world.link(&id, Link::Recalls, "tea", 65535);
+            world.link(&id, Link::FeedsInto, "tea", 65535);
         }
         for _ in 0..60 {
             world.signal("decision", json!({"query": "tea"}));

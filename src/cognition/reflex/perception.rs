@@ -366,7 +366,8 @@ impl<'a> Run<'a> {
             }
             self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone(), stimulus.value)));
             self.perceived = true;
-            if !said.is_talk {
+            // Memory ties what is told together.
+            if !said.is_talk && stimulus.answers.is_none() {
                 self.episodes.push(episode.clone());
             }
         }
@@ -398,7 +399,11 @@ impl<'a> Run<'a> {
             }
             self.create(&id, key, Kind::Semantic, stimulus.at);
             self.activate(&id, strength, stimulus.at);
-            self.link_both(episode, &id, said.saturated(*frequency));
+            // Words about an outcome are found by what they name, and light nothing of it: what is expected of options follows values alone.
+            match stimulus.answers {
+                Some(_) => self.connect(episode, &id, Link::Recalls, said.saturated(*frequency)),
+                None => self.link_both(episode, &id, said.saturated(*frequency)),
+            }
         }
     }
 

@@ -147,11 +147,11 @@ pub(super) struct Concept {
     pub activity: f64,
 }
 
-/// The active semantic neurons that an episode names, strongest first by activity times weight, at most [`STRONGEST`].
+/// The active semantic neurons that an episode lights, strongest first by activity times weight, at most [`STRONGEST`].
 pub(super) fn strongest_concepts(proposal: &Proposal<'_>, episode: &NeuronId) -> Vec<Concept> {
     let Some(episode) = proposal.live(episode).filter(|n| n.kind == Kind::Episodic) else { return Vec::new() };
     let mut weights: BTreeMap<&NeuronId, u16> = BTreeMap::new();
-    for connection in episode.connections.iter().filter(|c| c.weight > 0) {
+    for connection in episode.connections.iter().filter(|c| c.weight > 0 && c.link == Link::FeedsInto) {
         let weight = weights.entry(&connection.target).or_insert(0);
         *weight = connection.weight.max(*weight);
     }
