@@ -141,7 +141,7 @@ pub(crate) struct Session {
     out: Output,
     /// True until whoever commits has been told what other machines would refuse; false from the start for who only reads.
     to_warn: Cell<bool>,
-    /// What brains that were opened put right or left alone.
+    /// Lists of what was put right or left alone, of the brains that were opened and are not told of yet.
     notes: RefCell<Vec<Notes>>,
 }
 
@@ -186,6 +186,7 @@ impl Session {
     /// Opens the brain around the folder of `-C`.
     pub(crate) fn brain(&self) -> Result<Brain, BrainError> {
         let brain = Brain::open(&self.dir, self.world.clone(), &self.flags)?;
+        self.tell_notes();
         self.notes.borrow_mut().push(brain.notes());
         if self.to_warn.take() && !self.out.is_json() {
             brain.warnings()?.iter().for_each(|warning| self.out.say(&format!("warning: {warning}")));
@@ -199,6 +200,7 @@ impl Session {
     /// Opens the brain for a command that only looks. It returns what it could not look at as its error, when it has said the rest.
     pub(crate) fn look(&self) -> Result<(Brain, Option<BrainError>), BrainError> {
         let (brain, fault) = Brain::open_to_look(&self.dir, self.world.clone(), &self.flags)?;
+        self.tell_notes();
         self.notes.borrow_mut().push(brain.notes());
         if !self.out.is_json() {
             brain.take_notes().iter().for_each(|note| self.out.say(note));
@@ -212,9 +214,15 @@ impl Session {
         }
         progress::begin(&command, self.out.is_json());
         let done = self.carry_out(command, doors);
-        // What no report told: an answer without it would pass for whole.
-        self.notes.borrow().iter().flat_map(Notes::take).for_each(|note| output::say(&format!("note: {note}")));
+        self.tell_notes();
         done
+    }
+
+    /// Tells the notes of brains that are closed and that no report told: an answer without them would pass for whole.
+    fn tell_notes(&self) {
+        for list in self.notes.borrow_mut().extract_if(.., |list| list.is_closed()) {
+            list.take().iter().for_each(|note| output::say(&format!("note: {note}")));
+        }
     }
 
     fn carry_out(&self, command: Command, doors: &Doors) -> Done {

@@ -171,8 +171,7 @@ impl Cycle {
         }
         let reason = Reason { agent: job.agent.clone(), why: why.to_owned() };
         let wake = self.store.need_tip(self.store.wake())?;
-        let silent = self.aside_in(self.store.tree_of(wake)?)?.silent;
-        let mut aside = Aside { silent, ..self.aside() };
+        let mut aside = self.aside_in(self.store.tree_of(wake)?)?;
         aside.silent.extend(job.signals.iter().map(|signal| (signal.id.clone(), reason.clone())));
         self.keep_private(FILE, &aside)
     }

@@ -177,7 +177,7 @@ impl Spent {
             .fold(reserved, |sum, act| sum.plus(cost(act)))
     }
 
-    /// That of its stimuli which a run is paid for by, and the bound that stops it: the first that has room, of those that have cost least.
+    /// The stimulus that pays for a run, the first that has room of those that have cost least, and the bound that stops the run.
     fn payer<'r>(
         &self,
         agent: &AgentName,

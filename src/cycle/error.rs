@@ -107,10 +107,10 @@ impl From<ForgeError> for CycleError {
     }
 }
 
-/// What a file of the brain says, unless it cannot be read: then a note names it, and the others go on.
+/// The content of a file of the brain, unless it cannot be read: then a note names it, and the others go on.
 ///
 /// # Errors
-/// Whatever else failed.
+/// Every failure but that of a file.
 pub(super) fn left_alone<T>(store: &Store, read: Result<T, impl Into<CycleError>>) -> Result<Option<T>, CycleError> {
     match read.map_err(Into::into) {
         Ok(found) => Ok(Some(found)),

@@ -27,7 +27,7 @@ pub struct Job {
     pub refusal: Option<String>,
     /// The stimuli that it descends from, its own included.
     pub roots: Vec<StimulusId>,
-    /// That of them which it counts for, where it is known; else the first.
+    /// The one of them that it counts for, where it is known; else the first.
     pub counts_for: Option<StimulusId>,
     /// Causal distance from a stimulus.
     pub depth: u32,

@@ -13,7 +13,7 @@ pub(super) fn day_of(at: Stamp) -> i64 {
     at.unix().div_euclid(DAY_SECONDS)
 }
 
-/// What stimuli have caused, as all processes know it and as this command goes on.
+/// The runs that stimuli have caused, as all processes know them and as this command goes on.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<u64, u32>,
@@ -38,7 +38,7 @@ pub(super) fn hash_of(root: &StimulusId) -> u64 {
 }
 
 impl Tally {
-    /// How many runs a stimulus has caused, today and yesterday, in whatever process.
+    /// The number of runs that a stimulus has caused, today and yesterday, in whatever process.
     fn caused(&self, root: &StimulusId) -> u32 {
         self.counts.get(&hash_of(root)).copied().unwrap_or(0)
     }

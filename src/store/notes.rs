@@ -12,6 +12,11 @@ impl Notes {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether nobody else has the list any more.
+    pub fn is_closed(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// Adds a sentence, unless it is there.
     pub(super) fn add(&self, text: String) {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);

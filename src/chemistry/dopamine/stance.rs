@@ -73,7 +73,7 @@ pub struct History {
     entries: Vec<(usize, f64, f64)>,
 }
 
-/// What was said of one run, which may be several outcomes.
+/// The outcomes of one run, which may be several.
 struct Tried<'e> {
     run: &'e RunId,
     option: usize,

@@ -366,7 +366,7 @@ impl<'a> Run<'a> {
             }
             self.outcomes.extend(stimulus.answers.clone().map(|run| (run, stimulus.text.clone(), stimulus.value)));
             self.perceived = true;
-            // Memory ties what is told together.
+            // Memory has nothing to tie where a text lights nothing.
             if !said.is_talk && stimulus.answers.is_none() {
                 self.episodes.push(episode.clone());
             }
