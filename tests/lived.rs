@@ -201,19 +201,30 @@ fn memory_looks_back_before_each_night_of_a_timer_that_comes_a_little_early() {
 
 #[test]
 fn words_of_an_outcome_are_recalled_and_move_no_expectation() {
-    let sandbox = Sandbox::new();
-    for text in ["Lotte plays the bow of her uncle.", "The Bogen 7 is light.", "The carbon-1 is stiff."] {
-        sandbox.brain(&["feed", text]).exits(0);
-    }
-    let decide = || sandbox.json(&["decide", "which bow for Lotte?", "--option", "Bogen 7", "--option", "carbon-1"]);
-    let first = decide();
-    for rival in ["Bogen 7", "carbon-1", "Bogen 7"] {
-        let praise = format!("It went very well, Lotte loves this bow, far better than the {rival}.");
-        sandbox.brain(&["feed", &praise, "--again", "--answers", first["run"].as_str().unwrap()]).exits(0);
-    }
-    let expected = |report: &Value| -> Vec<f64> {
-        report["scores"].as_array().unwrap().iter().map(|one| one["expected"].as_f64().unwrap()).collect()
+    // Two lives under one clock and one seed, of which the second is told words about what it decided.
+    let expected = |words: &[&str]| -> Vec<f64> {
+        let mut sandbox = Sandbox::fixed("2026-03-01T08:00:00Z", "9");
+        for text in
+            ["The Bogen 7 is light.", "The carbon-1 is stiff.", "In May Lotte tried the Bogen 7 and the carbon-1."]
+        {
+            sandbox.brain(&["feed", text]).exits(0);
+        }
+        let decide = |sandbox: &Sandbox| {
+            sandbox.json(&["decide", "which bow for Lotte?", "--option", "Bogen 7", "--option", "carbon-1"])
+        };
+        let first = decide(&sandbox);
+        sandbox.at("2026-03-01T09:00:00Z");
+        for words in words {
+            sandbox.brain(&["feed", words, "--again", "--answers", first["run"].as_str().unwrap()]).exits(0);
+        }
+        if let Some(words) = words.first() {
+            let found = sandbox.brain(&["recall", "what does Lotte love?"]).exits(0).out;
+            assert!(found.contains(words), "{found}");
+        }
+        sandbox.at("2026-03-01T10:00:00Z");
+        let scores = decide(&sandbox)["scores"].as_array().unwrap().clone();
+        scores.iter().map(|one| one["expected"].as_f64().unwrap()).collect()
     };
-    assert_eq!(expected(&first), expected(&decide()));
-    assert!(sandbox.brain(&["recall", "what does Lotte love?"]).exits(0).out.contains("far better than"));
+    let praise = ["Lotte loves this bow.", "Lotte loves it, far better than the carbon-1."];
+    assert_eq!(expected(&[]), expected(&praise));
 }

@@ -391,6 +391,12 @@ impl<'a> Run<'a> {
         self.activate(episode, EPISODE, stimulus.at);
         for (key, frequency) in &said.concepts {
             let id = self.network.concept_named(key);
+            // Words about an outcome are found by what they name, and light nothing of it: what is expected of options follows values alone.
+            if stimulus.answers.is_some() {
+                self.create(&id, key, Kind::Semantic, stimulus.at);
+                self.connect(episode, &id, Link::Recalls, said.saturated(*frequency));
+                continue;
+            }
             let n = f64::from(*frequency);
             let strength = n / (n + CONCEPT_HALF);
             if !self.created.contains(&id) && self.network.has(&id) {
@@ -399,11 +405,7 @@ impl<'a> Run<'a> {
             }
             self.create(&id, key, Kind::Semantic, stimulus.at);
             self.activate(&id, strength, stimulus.at);
-            // Words about an outcome are found by what they name, and light nothing of it: what is expected of options follows values alone.
-            match stimulus.answers {
-                Some(_) => self.connect(episode, &id, Link::Recalls, said.saturated(*frequency)),
-                None => self.link_both(episode, &id, said.saturated(*frequency)),
-            }
+            self.link_both(episode, &id, said.saturated(*frequency));
         }
     }
 
