@@ -186,7 +186,7 @@ impl Brain {
     /// Reads lines of a batch that are in memory.
     fn read_lines(&self, name: &str, lines: &str, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
         let secrets = &self.cycle.shared.secrets;
-        let mut batch = Batch::new(name, labels, secrets);
+        let mut batch = Batch::new(name, labels, secrets, self.cycle.shared.world.now());
         for line in lines.lines() {
             reading.redacted += secrets.find(line.as_bytes()).len();
             batch.line(line.as_bytes())?.into_iter().try_for_each(|input| reading.add(input))?;
@@ -362,7 +362,7 @@ impl Brain {
         is_found: bool,
     ) -> Result<bool, BrainError> {
         let secrets = &self.cycle.shared.secrets;
-        let mut batch = Batch::new(what, labels, secrets);
+        let mut batch = Batch::new(what, labels, secrets, self.cycle.shared.world.now());
         let (mut line, mut length, mut redacted) = (String::new(), 0, 0);
         let mut take = |line: &str, length: usize, reading: &mut Reading| -> Result<(), BrainError> {
             if length > line.len() {

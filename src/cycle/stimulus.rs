@@ -73,10 +73,9 @@ struct Line {
     value: Option<f64>,
 }
 
-/// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
-/// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
-pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
-    let mut batch = Batch::new(what, labels, secrets);
+#[cfg(test)]
+fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
+    let mut batch = Batch::new(what, labels, secrets, Stamp::from_unix(1_750_000_000));
     let mut inputs = Vec::new();
     for line in bytes.split(|b| *b == b'\n') {
         inputs.extend(batch.line(line)?);
@@ -84,18 +83,20 @@ pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) 
     Ok(inputs)
 }
 
-/// A batch whose lines come one by one.
+/// A batch whose lines come one by one: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
+/// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
 pub struct Batch<'b> {
     what: &'b str,
     labels: &'b Labels,
     secrets: &'b Secrets,
+    now: Stamp,
     lines: usize,
 }
 
 impl<'b> Batch<'b> {
     /// One that `what` names in errors. Labels of the command fill what a line leaves out.
-    pub fn new(what: &'b str, labels: &'b Labels, secrets: &'b Secrets) -> Self {
-        Self { what, labels, secrets, lines: 0 }
+    pub fn new(what: &'b str, labels: &'b Labels, secrets: &'b Secrets, now: Stamp) -> Self {
+        Self { what, labels, secrets, now, lines: 0 }
     }
 
     /// The inputs of the next line.
@@ -126,7 +127,12 @@ impl<'b> Batch<'b> {
         if parts.is_empty() {
             return Err(JsonError::at(self.what, self.lines, "text", "is empty"));
         }
-        Ok(numbered(parts, &labels))
+        let inputs = numbered(parts, &labels);
+        for input in &inputs {
+            stimulus(input.clone(), self.now, &Origin::local(), |_| 0)
+                .map_err(|(field, message)| JsonError::at(self.what, self.lines, field, message))?;
+        }
+        Ok(inputs)
     }
 
     /// Why the next line is not read, which has so many bytes.
@@ -410,7 +416,12 @@ mod tests {
         assert_eq!(inputs.len(), 2);
         assert_eq!(inputs[0].labels.source.as_deref(), Some("D1:1"));
         assert_eq!(inputs[1].labels.session.as_deref(), Some("s"));
-        for (bad, line) in [("{\"text\": \"a\"}\n{\"txt\": 1}", 2), ("{\"text\": \" \"}", 1), ("\n{", 2)] {
+        for (bad, line) in [
+            ("{\"text\": \"a\"}\n{\"txt\": 1}", 2),
+            ("{\"text\": \" \"}", 1),
+            ("\n{", 2),
+            ("\n{\"text\": \"a\", \"value\": 2}", 2),
+        ] {
             assert_eq!(from_jsonl(bad.as_bytes(), "x", &labels, &Secrets::default()).unwrap_err().line, line, "{bad}");
         }
     }
