@@ -99,6 +99,26 @@ fn texts_that_were_fed_under_a_clock_ahead_are_fed_again() {
 }
 
 #[test]
+fn what_a_person_said_of_a_run_is_said_again_or_named() {
+    let world = remote(true);
+    let decide = || world.json("a", &["decide", "which way?", "--option", "bridge", "--option", "ferry"]);
+    let run = |made: Value| made["run"].as_str().unwrap().to_owned();
+    let early = run(decide());
+    world.sync("a");
+    brain_under(&world, ("BRAIN_NOW", "2031-12-01T00:00:00Z"), &["feed", "Anna grows tea."]);
+    let late = run(decide());
+    for judged in [&early, &late] {
+        world.brain("a", &["outcome", judged, "--value", "0.7"]);
+    }
+    let synced = mended(&world, "made under a fixed clock");
+    let notes = synced["notes"].to_string();
+    assert!(notes.contains(&format!("the outcome of {early} is entered again")), "{notes}");
+    assert!(notes.contains(&format!("the outcome 0.7 of {late}")) && notes.contains("is not entered again"), "{notes}");
+    let ledger = world.json("b", &["ledger"]).to_string();
+    assert!(ledger.contains(&early) && !ledger.contains(&late), "{ledger}");
+}
+
+#[test]
 fn runs_by_settings_of_this_machine_are_done_again_without_them() {
     let world = remote(true);
     brain_under(&world, ("BRAIN_LEARNING_SALIENCE_GAIN", "30000"), &["feed", "Anna grows tea."]);

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use super::inputs::Source;
-use super::write::{Given, OUTCOME};
+use super::write::Given;
 use super::{Brain, BrainError, FeedReport, FeedRequest};
 use crate::cycle::EVALUATOR;
 use crate::cycle::judging::Corrective;
 use crate::cycle::ledger::each_from_newest;
 use crate::cycle::network::TreeNetwork;
-use crate::delta::{LedgerEntry, Method, RunRecord, Valued};
+use crate::delta::{LedgerEntry, Method, OUTCOME, RunRecord, Valued};
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::{AgentName, RunId};
 use crate::model::neuron::check_concept;
@@ -75,7 +75,11 @@ impl Brain {
     }
 
     /// The same of an outcome that comes from elsewhere: its run, and all that it moves, has that origin.
-    fn outcome_from(&self, request: &OutcomeRequest, from: Option<&Origin>) -> Result<OutcomeReport, BrainError> {
+    pub(super) fn outcome_from(
+        &self,
+        request: &OutcomeRequest,
+        from: Option<&Origin>,
+    ) -> Result<OutcomeReport, BrainError> {
         check_value("--value", request.value)?;
         if let Some(text) = &request.text {
             check_concept(text).map_err(|why| BrainError::usage(format!("--text {why}")))?;

@@ -1,17 +1,17 @@
 //! Decisions that are carried out again, after commits were left out in which they stood.
 
-use super::{Brain, BrainError, ReviewRequest};
+use super::{Brain, BrainError, OutcomeRequest, ReviewRequest};
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::sync::Owed;
-use crate::delta::Document;
+use crate::delta::{Document, Method, Operation, RunRecord};
 use crate::model::ids::RunId;
-use crate::model::json;
+use crate::model::{Origin, json};
 use crate::review::{ReviewRecord, Verdict};
 use crate::store::CommitId;
 
 impl Brain {
     /// Carries out again what was decided on runs that wait again, lets in what was approved and nobody has any more, takes back what people had taken
-    /// back, and restores what they had restored. A sentence for each.
+    /// back, restores what they had restored, and judges again what they had judged. A sentence for each.
     pub(super) fn decided_again(&self, owed: &Owed) -> Vec<String> {
         let mut notes = Vec::new();
         // What was carried out first comes first: a run is approved, and then taken back.
@@ -54,7 +54,29 @@ impl Brain {
                 Err(error) => notes.push(format!("{neuron} is not restored again: {error}")),
             }
         }
+        notes.extend(owed.outcomes.iter().flat_map(|record| self.judged_again(record)));
         notes
+    }
+
+    /// Judges again what a person had judged, in the words and of the origin that it had.
+    fn judged_again(&self, record: &RunRecord) -> Vec<String> {
+        let from = Some(&record.origin).filter(|origin| **origin != Origin::local());
+        let outcomes = record.ops.iter().filter_map(|op| match op {
+            Operation::Outcome(outcome) => Some(outcome),
+            _ => None,
+        });
+        let judged = outcomes.map(|outcome| {
+            let value = (outcome.method != Method::Unjudged).then_some(outcome.value);
+            let (run, text) = (outcome.run.to_string(), outcome.text.clone());
+            match self.outcome_from(&OutcomeRequest { run, value, text, ..OutcomeRequest::default() }, from) {
+                Ok(report) => format!("the outcome of {} is entered again, by {}", outcome.run, report.run),
+                Err(error) => format!(
+                    "the outcome {} of {}, entered by {}, is not entered again: {error}",
+                    outcome.value, outcome.run, record.run
+                ),
+            }
+        });
+        judged.collect()
     }
 
     /// Approves what says again what a run said that the person had approved, where it waits, and archives what that replaces.

@@ -10,7 +10,7 @@ use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::run::Failure;
 use crate::cycle::{HUMAN, Inflow, RunBounds, RunSummary, Turned, quoted};
-use crate::delta::{Applied, Document, DocumentError};
+use crate::delta::{Applied, Document, DocumentError, OUTCOME};
 use crate::limits;
 use crate::merge::{Conflict, Decision};
 use crate::model::ids::AgentName;
@@ -156,9 +156,6 @@ pub(super) struct Given {
     pub reason: &'static str,
     pub cognition: String,
 }
-
-/// The reason of runs that judge others.
-pub(super) const OUTCOME: &str = "outcome";
 
 impl Brain {
     /// Evaluates triggers, runs agents side by side, merges, until quiet or bounded.

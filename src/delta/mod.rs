@@ -14,4 +14,4 @@ pub use apply::{Applied, ApplyError, Author, Lookup, Refusal, apply, hebbian_cha
 pub use capability::Limits;
 pub use ledger::{LedgerEntry, Method, UNSTATED, Valued};
 pub use operation::{Chosen, Document, DocumentError, Edge, Operation, Prediction};
-pub use record::{APPLIED, Effect, REJECTED, RunOutline, RunRecord, reverted_among};
+pub use record::{APPLIED, Effect, OUTCOME, REJECTED, RunOutline, RunRecord, reverted_among};

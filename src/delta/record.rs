@@ -17,6 +17,8 @@ use crate::model::{Kind, Link, Neuron, Origin, Stamp};
 
 /// How a run thought whose document a person or a program applied, by whatever agent.
 pub const APPLIED: &str = "apply";
+/// The trigger of a run by which a person says what came of another one.
+pub const OUTCOME: &str = "outcome";
 
 /// What a run saw, predicted, proposed and did.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::ended::{Ended, Records};
+use super::owed::Owed;
 use crate::cycle::commit::{Committed, Draft, HELD_FOR_ORIGIN, branch_of};
 use crate::cycle::merge::{Candidate, Fate};
 use crate::cycle::network::{TreeNetwork, format_of};
@@ -11,7 +12,7 @@ use crate::cycle::revert::{BROUGHT_BACK, RESTORE};
 use crate::cycle::trunk::stimulus_trailers;
 use crate::cycle::{Cycle, CycleError, HUMAN, quoted};
 use crate::delta::operation::Create;
-use crate::delta::{APPLIED, Document, Operation, RunRecord};
+use crate::delta::{APPLIED, Document, OUTCOME, Operation, RunRecord};
 use crate::model::ids::{AgentName, NeuronId, RunId, SubjectId};
 use crate::model::layout::{self, Place};
 use crate::model::origin::Level;
@@ -42,19 +43,6 @@ pub(super) struct Rebuilt {
     pub gone: Vec<(Branch, CommitId)>,
     /// Decisions that are carried out again, once this is the history here.
     pub owed: Owed,
-}
-
-/// Decisions of the person here that no list of operations does again.
-#[derive(Clone, Debug)]
-pub struct Owed {
-    /// Wake as it was.
-    pub was: CommitId,
-    /// Runs that were taken back.
-    pub reverts: Vec<RunId>,
-    /// Runs that were approved, and that nobody has any more, each with the run of the person that says the same and whether that waits.
-    pub approved: Vec<(RunId, RunId, bool)>,
-    /// Neurons that were restored.
-    pub restored: Vec<NeuronId>,
 }
 
 /// The maker of a run.
@@ -164,12 +152,16 @@ impl Cycle {
             }
             // What a person applied as an agent nothing wakes again.
             let is_applied = record.cognition == APPLIED && !record.is_left_over();
-            if record.agent.as_str() != HUMAN && !is_applied {
+            if record.agent.as_str() != HUMAN && !is_applied && record.trigger != OUTCOME {
                 continue;
             }
             let old = record.run.clone();
             // What was taken back stays so.
             if taken_back.contains_key(&old) {
+                continue;
+            }
+            if record.trigger == OUTCOME {
+                rebuilt.owed.outcomes.push(record);
                 continue;
             }
             if !record.reverts.is_empty() {

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::again::{Left, Owed, Rebuilt};
+use super::again::{Left, Rebuilt};
+use super::owed::Owed;
 use super::remedy::WITHOUT_REFUSED;
 use super::{Synced, Theirs};
 use crate::cycle::admission::{Door, Fault, Judged, Kind};
@@ -235,7 +236,7 @@ impl Cycle {
             notes: Vec::new(),
             held: Vec::new(),
             gone: Vec::new(),
-            owed: Owed { was: here.1, reverts: Vec::new(), approved: Vec::new(), restored: Vec::new() },
+            owed: Owed::of(here.1),
         };
         let faults: BTreeSet<&Fault> = refused.values().flatten().collect();
         rebuilt.notes.extend(self.commit_lines(refused)?.into_iter().map(|line| format!("left out: {line}")));
