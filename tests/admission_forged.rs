@@ -586,6 +586,45 @@ fn messages_that_git_reads_otherwise_are_refused() {
     }
 }
 
+/// People change the network by hand, and say of no run that it judged, asked or answered.
+#[test]
+fn an_outcome_a_signal_or_an_answer_comes_with_its_run_or_not_at_all() {
+    let world = World::gated();
+    let made = world.json("a", &["decide", "which way?", "--option", "bridge", "--option", "ferry"]);
+    world.sync("a");
+    let tip = world.tip("a", "wake");
+    world.brain("a", &["outcome", made["run"].as_str().unwrap(), "--value", "0"]);
+    world.brain("a", &["feed", "Anna grows tea."]);
+    let new = |folder: &str| -> Vec<String> {
+        let changed = world.git("a", &["diff", "--name-only", "--diff-filter=A", &tip, "wake", "--", folder]);
+        changed.lines().map(str::to_owned).collect()
+    };
+    let text = |path: &str| world.git("a", &["show", &format!("wake:{path}")]) + "\n";
+    let (ledger, signals) = (new("network/ledger"), new("network/signals"));
+    let answer = signals.iter().find(|path| path.ends_with(".ack.json")).unwrap();
+    let signal = answer.replace(".ack.json", ".json");
+    let forge = |paths: &[&str]| {
+        let texts: Vec<String> = paths.iter().map(|path| text(path)).collect();
+        let files: Vec<(&str, Option<&str>)> =
+            paths.iter().zip(&texts).map(|(path, text)| (*path, Some(text.as_str()))).collect();
+        world.commit("a", &tip, &[&tip], &files, "by hand\n", &[])
+    };
+    for (paths, says) in [
+        (vec![ledger[0].as_str()], "is an outcome of"),
+        (vec![signal.as_str()], "is a signal of"),
+        (vec![signal.as_str(), answer.as_str()], "is an answer of"),
+    ] {
+        let forged = forge(&paths);
+        refused(&world, says, &forged, "wake", says);
+    }
+    let wake = world.tip("a", "wake");
+    world.git("a", &["update-ref", "refs/heads/wake", &forge(&[&signal, answer])]);
+    let report = world.try_brain("a", &["--json", "audit", "--all"]).exits(3).document();
+    assert!(report["findings"].to_string().contains("signal-gap"), "{report}");
+    world.git("a", &["update-ref", "refs/heads/wake", &wake]);
+    world.sync("a");
+}
+
 /// A run of a clock that is ahead stays in history; what is done after it is numbered by the clock of who does it.
 #[test]
 fn a_run_ahead_of_the_clock_numbers_no_other() {

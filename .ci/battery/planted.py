@@ -416,6 +416,16 @@ def ledger_entry_without_a_run(b):
     return renamed_copy(b, "network/ledger")
 
 
+@plants("signal-gap")
+def answer_by_hand_in_the_name_of_a_run(b):
+    path = next(path for path in b.paths("wake", "network/signals") if path.endswith(".ack.json"))
+    mine = hashlib.sha256(b"forged").hexdigest()[:16]
+    name = f"g-{mine}"
+    old = pathlib.Path(path)
+    shard = hashlib.sha256(name.encode()).hexdigest()[:2]
+    return b.upon({str(old.parent.parent / shard / f"{name}.ack.json"): b.show("wake", path).replace(old.name[:-len(".ack.json")], name)})
+
+
 @plants("narrative-forged")
 def chapter_that_nobody_slept(b):
     return renamed_copy(b, "network/narrative")

@@ -89,6 +89,7 @@ rules! {
     CouncilBypass = "council-bypass", Quarantine, "A run that a council did not approve lands by the decision of a person.";
     CouncilTwice = "council-twice", Warn, "A council of one document has its say on a commit of a run once.";
     LedgerGap = "ledger-gap", Quarantine, "A ledger entry belongs to a corrective run and a prediction that the judged run made.";
+    SignalGap = "signal-gap", Quarantine, "A signal belongs to the run that sent it, and an answer to the one that gave it.";
     WisdomGap = "wisdom-gap", Quarantine, "Wisdom belongs to a run that taught it.";
     SealedGap = "sealed-gap", Quarantine, "Sealed memories and tombstones belong to a run of a person that sealed them.";
     NarrativeGap = "narrative-gap", Warn, "The story stays near the ledger.";

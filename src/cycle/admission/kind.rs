@@ -30,6 +30,10 @@ pub enum Kind {
     Agent,
     /// A sleep over a day that is not here.
     NoDay,
+    /// An outcome in the ledger without the run that entered it.
+    Ledger,
+    /// A signal, or an answer to one, without its run.
+    Signal,
     /// Wisdom that no run taught.
     Wisdom,
     /// Sealed memories that no run of a person sealed so.

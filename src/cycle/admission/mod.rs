@@ -23,6 +23,7 @@
 
 pub(in crate::cycle) mod author;
 mod decided;
+mod events;
 pub(in crate::cycle) mod history;
 mod kind;
 mod landing;
@@ -492,8 +493,7 @@ impl Judge<'_> {
             }
             self.size_by_hand(commit, change)?;
         }
-        self.wisdom_by_hand(commit, changes)?;
-        self.sealed_by_hand(commit, changes)?;
+        self.events_by_hand(commit, changes)?;
         self.approves_by_hand(commit, changes, None)?;
         let cycle = self.cycle;
         let writer = cycle.store.writer()?;

@@ -14,7 +14,6 @@ use crate::cycle::commit::edits;
 use crate::cycle::merge::edits_of;
 use crate::cycle::network::{TreeNetwork, format_of};
 use crate::cycle::policy::Policy;
-use crate::cycle::tombstones::is_sealed_by;
 use crate::cycle::trailers::ANSWERS;
 use crate::cycle::{Cycle, CycleError, EVALUATOR, HUMAN, bootstrap};
 use crate::delta::{self, Applied, ApplyError, Document, Effect, Limits, Operation, RunRecord};
@@ -22,7 +21,6 @@ use crate::merge::Options;
 use crate::model::document::Goal;
 use crate::model::ids::{AgentName, NeuronId, RunId, StimulusId};
 use crate::model::layout::{self, Place};
-use crate::model::sealed::SealedRecord;
 use crate::model::settings::{MergePolicy, Settings};
 use crate::model::wisdom::{Teaching, WisdomRecord};
 use crate::model::{Agent, Metadata, Neuron, json};
@@ -138,7 +136,7 @@ fn says_otherwise(commit: &Commit, record: &RunRecord) -> Option<&'static str> {
 }
 
 /// Whether wisdom is what a run taught, at its time. Of an agent's seeds the engine writes the effects.
-fn is_taught_by(record: &RunRecord, wisdom: &WisdomRecord) -> bool {
+pub(super) fn is_taught_by(record: &RunRecord, wisdom: &WisdomRecord) -> bool {
     let plain = |teaching: &Teaching| {
         let mut teaching = teaching.clone();
         if record.agent.as_str() != HUMAN {
@@ -290,42 +288,6 @@ impl Judge<'_> {
         }
         let run = run.clone();
         Ok(own.get().map(|own| Brought { run, base: base.tree, own }))
-    }
-
-    /// Refuses wisdom that no run taught so: what stands behind it could not be walked to.
-    pub(super) fn wisdom_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
-        for change in changes.iter().filter(|change| change.old.is_none()) {
-            let (Place::Wisdom(run), Some(new)) = (Place::of(&change.path), change.new) else { continue };
-            // What does not parse was told already.
-            let Ok(wisdom) = json::typed::<WisdomRecord>(&self.cycle.store.content(new.blob)?, &change.path) else {
-                continue;
-            };
-            if !self.record(commit.tree, &run)?.is_some_and(|record| is_taught_by(&record, &wisdom)) {
-                let message = format!("is wisdom of {run}, and no run of that name taught it so");
-                self.fault_of(Kind::Wisdom, commit, &change.path, 1, message);
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses sealed memories that no run of a person sealed just so: an agent seals nothing, and a tombstone destroys keys.
-    pub(super) fn sealed_by_hand(&mut self, commit: &Commit, changes: &[FileChange]) -> Result<(), CycleError> {
-        for change in changes.iter().filter(|change| change.old.is_none()) {
-            let (Place::Sealed(run), Some(new)) = (Place::of(&change.path), change.new) else { continue };
-            // What does not parse was told already.
-            let Ok(sealed) = json::typed::<SealedRecord>(&self.cycle.store.content(new.blob)?, &change.path) else {
-                continue;
-            };
-            if let Some(hand) = commit.agents_hand() {
-                let message = format!("is brought by {hand}, and only people seal and forget");
-                self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
-            }
-            if !self.record(commit.tree, &run)?.is_some_and(|record| is_sealed_by(&record, &sealed)) {
-                let message = format!("is sealed by {run}, and no run of a person of that name sealed it so");
-                self.fault_of(Kind::Sealed, commit, &change.path, 1, message);
-            }
-        }
-        Ok(())
     }
 
     /// Refuses a run of a person that taught, forgot or sealed by its record alone: what it says would have happened nowhere.

@@ -258,7 +258,7 @@ impl Judge<'_> {
             }
         }
         self.files(commit, &own)?;
-        self.sealed_by_hand(commit, &own)?;
+        self.events_by_hand(commit, &own)?;
         self.approves_by_hand(commit, &own, Some(right))?;
         let touched = changes.iter().map(|change| &change.path).chain(&others);
         let neurons = touched.filter(|path| matches!(Place::of(path), Place::Neuron(_))).cloned().collect();

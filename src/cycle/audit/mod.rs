@@ -542,6 +542,8 @@ fn rule_of(kind: Kind, commit: Option<&Commit>) -> Rule {
         Kind::Author => return Rule::ForgedAuthor,
         Kind::Agent => return Rule::SingleWriter,
         Kind::NoDay => return Rule::SleepLog,
+        Kind::Ledger => return Rule::LedgerGap,
+        Kind::Signal => return Rule::SignalGap,
         Kind::Wisdom => return Rule::WisdomGap,
         Kind::Sealed => return Rule::SealedGap,
         Kind::Other => {}
