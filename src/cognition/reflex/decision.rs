@@ -146,7 +146,9 @@ fn weigh(proposal: &Proposal<'_>, signal: &Signal, query: &str, profile: &Profil
     let ids: Vec<NeuronId> =
         options.iter().map(|o| known(o).unwrap_or_else(|| proposal.network.concept_named(o))).collect();
     let concepts: Vec<Vec<NeuronId>> = options.iter().map(|o| query::concept_ids(proposal.network, o)).collect();
-    let goals = proposal.snapshot.goals.iter().filter_map(|goal| goal.neuron.clone());
+    // A sub-goal says that an option has proved itself, and so does what is expected of it: it is counted once.
+    let goals = proposal.snapshot.goals.iter().filter(|goal| goal.is_a_persons());
+    let goals = goals.filter_map(|goal| goal.neuron.clone());
     let aims: Vec<(NeuronId, f64)> = goals.filter(|_| learning.goals > 0.0).map(|id| (id, GOAL_CUE)).collect();
     let aimed = aims.iter().map(|(id, _)| id.clone());
     let also: Vec<NeuronId> = ids.iter().cloned().chain(concepts.concat()).chain(aimed).collect();

@@ -294,7 +294,13 @@ fn scored(world: &World) -> (String, Vec<f64>) {
 
 #[test]
 fn an_open_goal_is_a_cue_and_its_switch_is_off_at_0() {
-    for (goals, open, choice) in [(0.5, true, "boots"), (0.0, true, "umbrella"), (0.5, false, "umbrella")] {
+    // A sub-goal is an agent's: what it says of an option its outcomes have said.
+    for (goals, open, choice) in [
+        (0.5, Some(GoalLevel::Terminal), "boots"),
+        (0.0, Some(GoalLevel::Terminal), "umbrella"),
+        (0.5, None, "umbrella"),
+        (0.5, Some(GoalLevel::Sub), "umbrella"),
+    ] {
         let mut world = World::new("decision");
         world.settings.learning.exploration = 0.0;
         world.settings.learning.goals = goals;
@@ -303,8 +309,8 @@ fn an_open_goal_is_a_cue_and_its_switch_is_off_at_0() {
         }
         world.link("rain", Link::FeedsInto, "umbrella", 20000);
         world.link("dry feet", Link::FeedsInto, "boots", 65535);
-        if open {
-            world.wants("dry-feet", GoalLevel::Terminal, "dry feet", None);
+        if let Some(level) = open {
+            world.wants("dry-feet", level, "dry feet", (level == GoalLevel::Sub).then_some("evaluator"));
         }
         world.signal("affect", json!({"query": "rain", "options": ["umbrella", "boots"]}));
         let (chosen, scores) = scored(&world);
