@@ -9,7 +9,7 @@ use serde_json::Value;
 pub use super::capabilities::{Capabilities, Region};
 use super::code::Code;
 pub use super::cognition::{Cognition, Rule};
-use super::ids::{AgentName, GoalId, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
+use super::ids::{AgentName, GoalId, HUMAN, NeuronId, RunId, SignalId, StimulusId, concept_id, hash_fields};
 use super::json::{self, JsonError};
 use super::neuron::{Kind, check_concept, check_label};
 use super::spending::{Budget, Cost};
@@ -400,6 +400,9 @@ fn unbounded() -> Budget {
     Budget::UNBOUNDED
 }
 
+/// Names that no definition has: people apply deltas as the one, and nights are commits of the other.
+const RESERVED: [&str; 2] = [HUMAN, "sleep"];
+
 impl Agent {
     /// Reads a definition; `what` names it in errors. Its name must be the file's.
     pub fn decode(bytes: &[u8], what: &str) -> Result<Self, JsonError> {
@@ -408,6 +411,12 @@ impl Agent {
             let key = path.rsplit('.').next().unwrap_or(path);
             JsonError::at(what, json::line_of_key(bytes, key), path, message)
         };
+        if RESERVED.contains(&agent.name.as_str()) {
+            return Err(fail(
+                "name",
+                format!("{} is no agent: runs of that name are those of people and of nights", agent.name),
+            ));
+        }
         agent.capabilities.check().map_err(|(path, message)| fail(&format!("capabilities.{path}"), message))?;
         if let Cognition::Command { argv, timeout_ms, reads, writes, memory_mb, .. } = &agent.cognition {
             if argv.first().is_none_or(String::is_empty) {
