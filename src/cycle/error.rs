@@ -142,7 +142,7 @@ impl CycleError {
     pub fn is_of_a_file(&self) -> bool {
         match self {
             Self::Json(error) => Place::of(&error.what) != Place::Other,
-            Self::Broken(_) | Self::Merge(_) => true,
+            Self::Broken(_) | Self::Merge(_) | Self::Store(StoreError::BadObject { .. }) => true,
             _ => false,
         }
     }

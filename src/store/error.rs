@@ -312,6 +312,10 @@ impl StoreError {
             Self::Signing { .. } => {
                 "docs/signing.md says how commits are signed, `git config --local --list` what is set".to_owned()
             }
+            Self::BadObject { reason, .. } if reason.starts_with("it is damaged") => {
+                "`git brain doctor` names the file, and `git fsck --full` all that is damaged; a new clone of another machine or of a backup has it whole"
+                    .to_owned()
+            }
             Self::NotEmpty { .. } => "name a folder that is empty or does not exist yet".to_owned(),
             Self::HooksAway { .. } => "if that is where your hooks are, say so yourself: `git config --global core.hooksPath FOLDER`; if not, \
                  `git config --local --unset core.hooksPath`, and no link in place of the folder"

@@ -81,6 +81,9 @@ impl Store {
             Ok(Err((size, found))) if found == kind => Err(bad(format!("it has {size} bytes"))),
             Ok(Err((_, found))) => Err(bad(format!("it is a {found}"))),
             Err(e) if e.code() == ErrorCode::NotFound => Err(StoreError::Missing { what, id: id.to_string() }),
+            Err(e) if matches!(e.class(), ErrorClass::Zlib | ErrorClass::Odb) => {
+                Err(bad(format!("it is damaged: {}", e.message())))
+            }
             Err(e) => Err(StoreError::git(format!("{what} {id}"), e)),
         }
     }
