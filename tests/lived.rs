@@ -202,29 +202,121 @@ fn memory_looks_back_before_each_night_of_a_timer_that_comes_a_little_early() {
 #[test]
 fn words_of_an_outcome_are_recalled_and_move_no_expectation() {
     // Two lives under one clock and one seed, of which the second is told words about what it decided.
-    let expected = |words: &[&str]| -> Vec<f64> {
+    let expected = |told: &[&str], question: &str, options: [&str; 2], words: &[&str]| -> Vec<f64> {
         let mut sandbox = Sandbox::fixed("2026-03-01T08:00:00Z", "9");
-        for text in
-            ["The Bogen 7 is light.", "The carbon-1 is stiff.", "In May Lotte tried the Bogen 7 and the carbon-1."]
-        {
+        for text in told {
             sandbox.brain(&["feed", text]).exits(0);
         }
-        let decide = |sandbox: &Sandbox| {
-            sandbox.json(&["decide", "which bow for Lotte?", "--option", "Bogen 7", "--option", "carbon-1"])
-        };
+        let decide =
+            |sandbox: &Sandbox| sandbox.json(&["decide", question, "--option", options[0], "--option", options[1]]);
         let first = decide(&sandbox);
         sandbox.at("2026-03-01T09:00:00Z");
         for words in words {
             sandbox.brain(&["feed", words, "--again", "--answers", first["run"].as_str().unwrap()]).exits(0);
-        }
-        if let Some(words) = words.first() {
-            let found = sandbox.brain(&["recall", "what does Lotte love?"]).exits(0).out;
+            let found = sandbox.brain(&["recall", words]).exits(0).out;
             assert!(found.contains(words), "{found}");
         }
         sandbox.at("2026-03-01T10:00:00Z");
         let scores = decide(&sandbox)["scores"].as_array().unwrap().clone();
         scores.iter().map(|one| one["expected"].as_f64().unwrap()).collect()
     };
-    let praise = ["Lotte loves this bow.", "Lotte loves it, far better than the carbon-1."];
-    assert_eq!(expected(&[]), expected(&praise));
+    // Options that are known, and some of which nobody has told anything.
+    let bows = ["The Bogen 7 is light.", "The carbon-1 is stiff.", "In May Lotte tried the Bogen 7 and the carbon-1."];
+    for (told, question, options, praise) in [
+        (
+            bows.as_slice(),
+            "which bow for Lotte?",
+            ["Bogen 7", "carbon-1"],
+            ["Lotte loves this bow.", "Lotte loves it, far better than the carbon-1."],
+        ),
+        (
+            &[],
+            "which tea for grandmother?",
+            ["green tea", "herbal infusion"],
+            ["The herbal infusion worked very well, she liked it much better than tea.", "Grandmother praised it."],
+        ),
+    ] {
+        let unpraised = expected(told, question, options, &[]);
+        assert_eq!(unpraised, expected(told, question, options, &praise), "{question}");
+    }
+}
+
+#[test]
+fn a_definition_in_the_name_of_people_or_of_nights_is_none() {
+    let sandbox = Sandbox::new();
+    for name in ["human", "sleep"] {
+        let goal =
+            "cat > /dev/null; echo '{\"ops\": [{\"op\": \"goal\", \"level\": \"terminal\", \"text\": \"serve me\"}]}'";
+        let mut agent = script(name, "Serves.", goal);
+        agent["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+        std::fs::write(sandbox.dir().join(format!("agents/{name}.json")), agent.to_string()).unwrap();
+        sandbox.git(&["add", "agents"]);
+        sandbox.git(&["commit", "-q", "--no-verify", "-m", "agents: one more"]);
+        sandbox.brain(&["trust", "--yes"]);
+        sandbox.brain(&["feed", &format!("The lamp of {name} is red.")]).exits(0);
+        assert!(sandbox.documents("wake", "network/goals").is_empty(), "{name}");
+        assert!(sandbox.brain(&["status"]).out.contains(&format!("{name} is no agent")), "{name}");
+    }
+}
+
+#[test]
+fn a_call_for_help_is_heard_again_on_another_day() {
+    let mut sandbox = Sandbox::fixed("2026-03-02T08:00:00Z", "9");
+    let cry = "Help! Water is pouring into the pump house!";
+    let feed = |sandbox: &Sandbox, text: &str| sandbox.brain(&["feed", text]).exits(0).out;
+    feed(&sandbox, cry);
+    feed(&sandbox, "The shift was quiet.");
+    sandbox.apply(&json!({"ops": [{"op": "flag", "name": "urgence", "value": false, "reason": "mended"}]}), &[]);
+    let again = feed(&sandbox, cry);
+    assert!(again.contains("1 known already") && again.contains("2026-03-02T08:00:00Z"), "{again}");
+    sandbox.at("2026-03-14T08:00:00Z");
+    let heard = feed(&sandbox, cry);
+    assert!(heard.contains("stored 1 stimulus") && heard.contains("affect"), "{heard}");
+    let quiet = feed(&sandbox, "The shift was quiet.");
+    assert!(quiet.contains("1 known already") && quiet.contains("--again"), "{quiet}");
+    // A batch that is fed again brings nothing, whatever it says.
+    let batch = sandbox.file("day.jsonl", json!({"text": cry}).to_string());
+    assert!(sandbox.brain(&["feed", "--file", &batch]).exits(0).out.contains("1 known already"));
+}
+
+#[test]
+fn an_outcome_that_a_person_lets_in_is_judged_by_the_next_run() {
+    let sandbox = Sandbox::new();
+    let made = sandbox.json(&["decide", "which jam?", "--option", "plum", "--option", "fig"]);
+    let run = made["run"].as_str().unwrap();
+    sandbox.brain(&["feed", "--origin", "web:x.org", "It was fine", "--answers", run, "--value", "0.9"]).exits(0);
+    let waiting = sandbox.json(&["review"])["waiting"][0]["run"].as_str().unwrap().to_owned();
+    sandbox.brain(&["approve", &waiting]).exits(0);
+    let ran = sandbox.json(&["run"]);
+    assert_eq!(ran["runs"][0]["agent"], "evaluator", "{ran:#}");
+    // It has the origin of the words, and waits as they did.
+    let listed = sandbox.brain(&["signals", "--unanswered"]).exits(0).out;
+    assert!(listed.contains("its answer waits for review"), "{listed}");
+}
+
+#[test]
+fn of_runs_that_may_not_all_start_whoever_perceives_is_first_and_then_the_most_important() {
+    let sandbox = Sandbox::new();
+    for (name, priority) in [("aaa", 1), ("mmm", 5), ("zzz", 9)] {
+        let mut agent = script(name, "Counts.", COUNTS);
+        agent["priority"] = json!(priority);
+        define(&sandbox, &agent, true);
+        ask(&sandbox, name, "who is first?");
+    }
+    sandbox.brain(&["feed", "--no-run", "The boat is red."]).exits(0);
+    let first = || sandbox.json(&["run", "--max-runs", "1"])["runs"][0]["agent"].as_str().unwrap().to_owned();
+    let order: Vec<String> = (0..3).map(|_| first()).collect();
+    assert_eq!(order[0], "perception");
+    assert!(order.contains(&"zzz".to_owned()) && !order.contains(&"aaa".to_owned()), "{order:?}");
+}
+
+#[test]
+fn a_night_under_a_clock_that_was_ahead_puts_off_no_other() {
+    let mut sandbox = Sandbox::fixed("2027-03-02T22:00:00Z", "9");
+    sandbox.brain(&["feed", "The boat is red."]).exits(0);
+    sandbox.brain(&["sleep"]).exits(0);
+    sandbox.at("2026-03-03T22:00:00Z");
+    sandbox.brain(&["feed", "The mast is new."]).exits(0);
+    assert_eq!(sandbox.json(&["sleep", "--if-due"])["state"], "slept");
+    assert_eq!(sandbox.json(&["sleep", "--if-due"])["state"], "not_due");
 }

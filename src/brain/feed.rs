@@ -30,6 +30,10 @@ use crate::model::document::FileKey;
 use crate::model::ids::{AgentName, StimulusId, TextHash, episode_id, hash64};
 use crate::model::{Kind, Level, Neuron, Origin, Stamp, Stimulus, layout, plural};
 use crate::store::TreeId;
+use crate::text;
+
+/// Seconds after which a call for help in the same words is another one. Sooner it is one that somebody repeats, or a command that was killed.
+const CALLED_AGAIN: u64 = 3_600;
 
 /// What `feed` is asked for.
 #[derive(Clone, Debug, Default)]
@@ -257,7 +261,11 @@ impl Brain {
             notes.push(format!("{secrets} not remembered: the text reads [redacted:KIND] there"));
         }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
-        let (inputs, same) = self.unknown(&planned, request.again, tree)?;
+        let is_told = request.sources.iter().all(is_text);
+        let (inputs, same) = self.unknown(&planned, (request.again, is_told), tree)?;
+        if let Some(first) = same.first().filter(|_| is_told && corrected.is_none()) {
+            notes.extend(self.note_known(tree, first)?);
+        }
         let mut files = Vec::new();
         let (gone, mut leaving, pieces) = self.compared(reading, &origin, tree, &mut files, &mut notes)?;
         let is_empty = reading.files.iter().all(|file| file.pieces.is_empty());
@@ -353,7 +361,7 @@ impl Brain {
     fn unknown(
         &self,
         planned: &Planned,
-        again: bool,
+        (again, is_told): (bool, bool),
         tree: TreeId,
     ) -> Result<(Vec<(usize, bool)>, Vec<StimulusId>), BrainError> {
         let now = self.cycle.shared.world.now();
@@ -385,11 +393,28 @@ impl Brain {
             match self.cycle.whereabouts(tree, &id, &path)? {
                 None => found.push((place, false)),
                 Some(Whereabouts::Gone) => found.push((place, true)),
-                Some(_) if again => found.push((place, again)),
+                Some(_) if again || is_told && self.is_called_again(tree, &id, &input.text)? => {
+                    found.push((place, true))
+                }
                 Some(_) => known.push(id),
             }
         }
         Ok((found, known))
+    }
+
+    /// Whether somebody calls for help in the words of more than an hour ago: that is heard, and not known.
+    fn is_called_again(&self, tree: TreeId, id: &StimulusId, text: &str) -> Result<bool, BrainError> {
+        let known = TreeNetwork::new(&self.cycle.store, tree).neuron(&episode_id(id))?;
+        let now = self.cycle.shared.world.now();
+        let is_old = known.is_some_and(|known| now.seconds_since(known.created_at) >= CALLED_AGAIN);
+        Ok(is_old && text::urgency(text).level > 0.0)
+    }
+
+    /// When a text was said that is known, and how it is remembered once more.
+    fn note_known(&self, tree: TreeId, id: &StimulusId) -> Result<Option<String>, BrainError> {
+        let known = TreeNetwork::new(&self.cycle.store, tree).neuron(&episode_id(id))?;
+        let at = known.map(|known| known.created_at.to_string());
+        Ok(at.map(|at| format!("the same was said on {at}, and is known: `--again` or `--at` remembers it once more")))
     }
 
     /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`; because of a landing, these come from

@@ -116,7 +116,10 @@ impl Brain {
             return "it is for you: people read signals, and need not answer".to_owned();
         }
         let Some(member) = self.cycle.shared.policy.agents.get(to) else {
-            return format!("there is no agent {to}");
+            return match self.cycle.shared.policy.is_broken(to) {
+                true => format!("the definition of {to} cannot be read: `git brain status` says where"),
+                false => format!("there is no agent {to}"),
+            };
         };
         let alone = Happened { clock: signal.created_at, signals: vec![signal.clone()], ..Happened::default() };
         if let Ok(claimed) = self.cycle.claimed_signals(to)

@@ -118,7 +118,10 @@ fn activity(alive: &AgentLoop) -> String {
             true => {
                 "; nothing triggers it: `git brain run --agent` and `git brain apply --agent` do its work".to_owned()
             }
-            false => format!("; quiet since then, it waits for {}", safe_line(&alive.waits_for.join(" or "))),
+            false => {
+                let since = if alive.last_run.is_some() { "quiet since then, " } else { "" };
+                format!("; {since}it waits for {}", safe_line(&alive.waits_for.join(" or ")))
+            }
         };
     }
     for missing in &alive.missing {

@@ -25,7 +25,7 @@ pub(super) fn signals(session: &Session, args: &args::Signals) -> Done {
         at: args.at.clone(),
     };
     let report = session.brain()?.signals(&request)?;
-    session.out.report(&report, listed);
+    session.out.report(&report, |report| listed(report, args.unanswered));
     Ok(0)
 }
 
@@ -41,10 +41,12 @@ fn replayed(report: &ReplayReport) -> String {
     text
 }
 
-fn listed(report: &SignalsReport) -> String {
+fn listed(report: &SignalsReport, is_of_unanswered: bool) -> String {
     let mut text: String = report.signals.iter().map(told).collect();
     text += &match report.unanswered {
-        all if all == report.total && all > 0 => plural(all, "unanswered signal", "unanswered signals"),
+        all if is_of_unanswered || all == report.total && all > 0 => {
+            plural(all, "unanswered signal", "unanswered signals")
+        }
         some => format!("{}, {some} unanswered", plural(report.total, "signal", "signals")),
     };
     if report.total > report.signals.len() {

@@ -343,7 +343,7 @@ impl Policy {
     }
 
     /// Whether the brain has a definition of that name that cannot be read.
-    fn is_broken(&self, name: &AgentName) -> bool {
+    pub fn is_broken(&self, name: &AgentName) -> bool {
         self.broken.iter().any(|error| error.what == layout::agent(name))
     }
 

@@ -198,6 +198,9 @@ impl Cycle {
             }
             refusals.extend(self.hold_back(&mut jobs, &mut tally, &mut rootless, &mut turned.notes));
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
+            if jobs.len() > room {
+                self.by_importance(tip, &mut jobs)?;
+            }
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
             let mut unpaid = self.beyond_day(&mut jobs, &mut turned)?;
@@ -416,10 +419,25 @@ impl Cycle {
         turns.into_iter().map(|(.., at)| at).collect()
     }
 
+    /// Sorts jobs of which not all may start: whoever perceives, then the most important. Those of one agent stay together.
+    fn by_importance(&self, tip: CommitId, jobs: &mut [Job]) -> Result<(), CycleError> {
+        if !self.is_overridden(self.store.tree_of(tip)?)? {
+            jobs.sort_by_key(|job| {
+                let priority = self.shared.policy.agents.get(&job.agent).map_or(0, |member| member.agent.priority);
+                (self.reflex(&job.agent) != Some(Rule::Perception), Reverse(priority))
+            });
+        }
+        Ok(())
+    }
+
     /// Takes out runs beyond those that one day may have.
     fn beyond_day(&self, jobs: &mut Vec<Job>, turned: &mut Turned) -> Result<Vec<Job>, CycleError> {
         let Some(left) = self.shared.runs_left()? else { return Ok(Vec::new()) };
-        let beyond = jobs.split_off(jobs.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        if jobs.len() > left {
+            self.by_importance(turned.wake, jobs)?;
+        }
+        let beyond = jobs.split_off(jobs.len().min(left));
         if let Some(first) = beyond.first() {
             let (agent, bound) = (first.agent.clone(), "budget.runs_per_day".to_owned());
             turned

@@ -12,12 +12,13 @@ use super::job::{Job, Window};
 use super::jobs::Due;
 use super::network::{self, TreeNetwork, latest};
 use super::{Cycle, CycleError};
-use crate::delta::{Lookup, RunRecord};
+use crate::delta::{Lookup, OUTCOME, RunRecord};
 use crate::limits;
 use crate::model::document::{Answered, Cognition, Condition};
 use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
 use crate::model::layout::{self, Place};
 use crate::model::{Acknowledgement, Agent, Flag, Metadata, Neuron, Signal, Stimulus, json};
+use crate::review::LESSON;
 use crate::store::{CommitId, File, FileChange, TreeId};
 use crate::trigger::{self, EVENING, Woken};
 
@@ -84,7 +85,7 @@ impl Cycle {
             }
             windows.insert(from, window);
         }
-        if self.flag_is_on(tree, PRIORITY_OVERRIDE)? {
+        if self.is_overridden(tree)? {
             // The most important first: of what is cut off, held back or beyond the budget it is the rest that waits.
             let priority = |job: &Job| self.shared.policy.agents.get(&job.agent).map_or(0, |m| m.agent.priority);
             jobs.sort_by_key(|job| std::cmp::Reverse(priority(job)));
@@ -108,9 +109,9 @@ impl Cycle {
         }
     }
 
-    /// Whether a flag is on. One that cannot be read is off: `check` names it.
-    fn flag_is_on(&self, tree: TreeId, name: &str) -> Result<bool, CycleError> {
-        let name = AgentName::parse(name).expect("invariant: a constant name");
+    /// Whether the most important runs come first. A flag that cannot be read is off: `check` names it.
+    pub(super) fn is_overridden(&self, tree: TreeId) -> Result<bool, CycleError> {
+        let name = AgentName::parse(PRIORITY_OVERRIDE).expect("invariant: a constant name");
         let bytes = self.store.read(tree, &layout::flag(&name))?;
         Ok(bytes.is_some_and(|bytes| serde_json::from_slice::<Flag>(&bytes).is_ok_and(|flag| flag.value)))
     }
@@ -195,7 +196,12 @@ impl Cycle {
             }
         }
         for (agent, run) in bases {
-            let base = self.store.commit(run)?.parents.first().copied();
+            let run = self.store.commit(run)?;
+            // What a person says in an agent's name has looked at nothing that waits for that agent.
+            if run.trailer("Trigger").is_some_and(|trigger| [OUTCOME, LESSON].contains(&trigger)) {
+                continue;
+            }
+            let base = run.parents.first().copied();
             if let (Some(base), false) = (base.filter(|b| inside.contains(b)), found.contains_key(&agent)) {
                 found.insert(agent, base);
             }

@@ -133,6 +133,11 @@ impl World {
         self.neurons.insert(id, neuron);
     }
 
+    /// Makes an agent the one whose run gave a neuron its concept.
+    pub fn named_by(&mut self, name: &str, by: &str) {
+        self.change(name).named_by.concept.run = Some(RunId::new(NOW * 1000, 4, &agent(by)));
+    }
+
     fn change(&mut self, name: &str) -> &mut Neuron {
         let id = self.id(name);
         self.neurons.get_mut(&id).unwrap()

@@ -94,7 +94,7 @@ pub(super) fn think(snapshot: &Snapshot, network: &dyn Network, settings: &Setti
             (_, Some(_)) if questions == QUESTIONS => continue,
             (_, Some(question)) => {
                 questions += 1;
-                Some(answer(&proposal, question, settings))
+                Some(answer(&proposal, signal, question, settings))
             }
             _ => None,
         };
@@ -239,10 +239,16 @@ fn archive_silent(proposal: &mut Proposal<'_>) {
     }
 }
 
-/// What a question recalls, and the best of it in its own words.
-fn answer(proposal: &Proposal<'_>, question: &str, settings: &Settings) -> Value {
+/// What a question recalls, and the best of it in its own words. A note in which the asker keeps that it asked this answers nothing: it comes last.
+fn answer(proposal: &Proposal<'_>, signal: &Signal, question: &str, settings: &Settings) -> Value {
     let found = proposal.network.recall(question, proposal.snapshot.at, settings.recall.top);
-    let mut found = found.into_iter().filter_map(|(id, activation)| Some((proposal.live(&id)?, activation))).peekable();
+    let found = found.into_iter().filter_map(|(id, activation)| Some((proposal.live(&id)?, activation)));
+    let is_echo = |neuron: &Neuron| {
+        let is_own = neuron.named_by.concept.run.as_ref().is_some_and(|run| run.agent() == signal.from);
+        is_own && neuron.concept.to_lowercase().contains(&question.trim().to_lowercase())
+    };
+    let (echoes, others): (Vec<_>, Vec<_>) = found.partition(|(neuron, _)| is_echo(neuron));
+    let mut found = others.into_iter().chain(echoes).peekable();
     let text = found.peek().map(|(best, _)| clip(&best.concept, ANSWER_BYTES));
     let mut results = Vec::new();
     let mut bytes = 1024 + json!(text).to_string().len();
@@ -394,6 +400,19 @@ mod tests {
             assert_eq!(ops.len(), 1);
             let answer = "{\"done\":\"recalled\",\"text\":\"Anna drinks tea with milk.\",\"results\":[{\"id\":\"e1\"";
             assert!(ops[0].contains(answer) && !ops[0].contains("coffee"), "{}", ops[0]);
+        }
+    }
+
+    #[test]
+    fn a_note_of_the_question_itself_answers_it_last() {
+        for (asker, first) in [("clerk", "Anna drinks tea"), ("decision", "Asked: who")] {
+            let mut world = tea_and_milk();
+            world.neuron("a-note", "Asked: who drinks tea? Answered: unknown", Kind::Semantic, 65535);
+            world.link("a-note", Link::Recalls, "tea", 65535);
+            world.named_by("a-note", "clerk");
+            world.signal(asker, json!({"query": "Who drinks tea?"}));
+            let ops = world.think(Rule::Memory);
+            assert!(ops[0].contains(&format!("\"text\":\"{first}")), "{asker}: {}", ops[0]);
         }
     }
 

@@ -391,10 +391,11 @@ impl<'a> Run<'a> {
         self.activate(episode, EPISODE, stimulus.at);
         for (key, frequency) in &said.concepts {
             let id = self.network.concept_named(key);
-            // Words about an outcome are found by what they name, and light nothing of it: what is expected of options follows values alone.
+            // Words about an outcome are found by what they name, and neither light nor make it: what is expected of options follows values alone.
             if stimulus.answers.is_some() {
-                self.create(&id, key, Kind::Semantic, stimulus.at);
-                self.connect(episode, &id, Link::Recalls, said.saturated(*frequency));
+                if self.exists(&id) {
+                    self.connect(episode, &id, Link::Recalls, said.saturated(*frequency));
+                }
                 continue;
             }
             let n = f64::from(*frequency);

@@ -63,7 +63,12 @@ impl Cycle {
             Some(run) => Some(run.unix_ms() / 1000),
             None => self.metadata(tree)?.seed_timestamp.map(|at| at.unix()),
         };
-        let hours = start.map_or(0.0, |start| (now.unix() - start).max(0) as f64 / 3600.0);
+        // A night under a clock that was ahead is no reason to wait until that day comes.
+        let apart = |start: i64| match now.unix() - start {
+            ahead if ahead < -limits::FUTURE_SECONDS => -ahead,
+            passed => passed.max(0),
+        };
+        let hours = start.map_or(0.0, |start| apart(start) as f64 / 3600.0);
         // A timer of every day comes a little early now and then.
         if settings.every_hours > 0 && hours >= f64::from(settings.every_hours) - EARLY_HOURS {
             return Ok(Some(DueBecause::Hours(hours)));
