@@ -617,6 +617,17 @@ fn an_outcome_a_signal_or_an_answer_comes_with_its_run_or_not_at_all() {
         let forged = forge(&paths);
         refused(&world, says, &forged, "wake", says);
     }
+    // Nor does a run that comes along, and did something else.
+    let run = world.apply("a", json!([create("later")]))["run"].as_str().unwrap().to_owned();
+    let record = new("network/runs").into_iter().find(|path| path.ends_with(&format!("{run}.json"))).unwrap();
+    let later = world.path_of("a", "wake", "/later.json");
+    let entry = record.replace("network/runs", "network/ledger");
+    let judge = ledger[0].rsplit('/').next().unwrap().trim_end_matches(".json");
+    let files = [(&record, text(&record)), (&later, text(&later)), (&entry, text(&ledger[0]).replace(judge, &run))];
+    let files: Vec<(&str, Option<&str>)> =
+        files.iter().map(|(path, text)| (path.as_str(), Some(text.as_str()))).collect();
+    let forged = world.commit("a", &tip, &[&tip], &files, "by hand\n", &[]);
+    refused(&world, "an outcome of another run", &forged, "wake", "did not make so");
     let wake = world.tip("a", "wake");
     world.git("a", &["update-ref", "refs/heads/wake", &forge(&[&signal, answer])]);
     let report = world.try_brain("a", &["--json", "audit", "--all"]).exits(3).document();

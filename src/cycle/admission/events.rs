@@ -8,6 +8,7 @@ use super::run::is_taught_by;
 use super::{Judge, Kind};
 use crate::cycle::CycleError;
 use crate::cycle::tombstones::is_sealed_by;
+use crate::delta::{LedgerEntry, Operation, RunRecord};
 use crate::model::document::Acknowledgement;
 use crate::model::ids::RunId;
 use crate::model::layout::Place;
@@ -15,6 +16,56 @@ use crate::model::sealed::SealedRecord;
 use crate::model::wisdom::WisdomRecord;
 use crate::model::{Signal, json};
 use crate::store::{Commit, FileChange};
+
+/// An event, by its place.
+enum Event {
+    Outcome(Box<LedgerEntry>),
+    Signal(Signal),
+    Answer(Acknowledgement),
+}
+
+impl Event {
+    /// The event of a new file, with the run that it names. What does not parse was told already.
+    fn of(change: &FileChange, text: &[u8]) -> Option<(RunId, Self)> {
+        match Place::of(&change.path) {
+            Place::Ledger(run) => {
+                json::typed(text, &change.path).ok().map(|entry| (run, Self::Outcome(Box::new(entry))))
+            }
+            Place::Signal(..) => {
+                json::typed::<Signal>(text, &change.path).ok().map(|signal| (signal.run.clone(), Self::Signal(signal)))
+            }
+            Place::Acknowledgement(..) => json::typed::<Acknowledgement>(text, &change.path)
+                .ok()
+                .filter(|answer| !answer.is_stand_in())
+                .map(|answer| (answer.run.clone(), Self::Answer(answer))),
+            _ => None,
+        }
+    }
+
+    fn name(&self) -> (Kind, &'static str) {
+        match self {
+            Self::Outcome(_) => (Kind::Ledger, "an outcome"),
+            Self::Signal(_) => (Kind::Signal, "a signal"),
+            Self::Answer(_) => (Kind::Signal, "an answer"),
+        }
+    }
+
+    /// Whether an operation of the run makes it, in the name of the run's agent.
+    fn is_of(&self, record: &RunRecord) -> bool {
+        record.ops.iter().any(|op| match (self, op) {
+            (Self::Outcome(entry), Operation::Outcome(op)) => {
+                (&op.run, op.value) == (&entry.judged, entry.outcome.value)
+            }
+            (Self::Signal(signal), Operation::Signal(op)) => {
+                signal.from == record.agent && op.to == signal.to && op.payload == signal.payload
+            }
+            (Self::Answer(answer), Operation::Acknowledge(op)) => {
+                answer.by == record.agent && op.signal == answer.signal && op.payload == answer.payload
+            }
+            _ => false,
+        })
+    }
+}
 
 impl Judge<'_> {
     /// Refuses what names a run that neither made it so nor comes with it.
@@ -27,23 +78,20 @@ impl Judge<'_> {
         let brought: BTreeSet<RunId> = brought.collect();
         for change in changes.iter().filter(|change| change.old.is_none()) {
             let Some(new) = change.new else { continue };
-            let text = || self.cycle.store.content(new.blob);
-            // What does not parse was told already.
-            let (run, kind, what) = match Place::of(&change.path) {
-                Place::Ledger(run) => (run, Kind::Ledger, "an outcome"),
-                Place::Signal(..) => match json::typed::<Signal>(&text()?, &change.path) {
-                    Ok(signal) => (signal.run, Kind::Signal, "a signal"),
-                    Err(_) => continue,
-                },
-                Place::Acknowledgement(..) => match json::typed::<Acknowledgement>(&text()?, &change.path) {
-                    Ok(answer) if !answer.is_stand_in() => (answer.run, Kind::Signal, "an answer"),
-                    _ => continue,
-                },
-                _ => continue,
-            };
+            let Some((run, event)) = Event::of(change, &self.cycle.store.content(new.blob)?) else { continue };
+            let (kind, what) = event.name();
             if !brought.contains(&run) {
                 let message = format!("is {what} of {run}, and comes without that run");
                 self.fault_of(kind, commit, &change.path, 1, message);
+                continue;
+            }
+            let record = self.record(commit.tree, &run)?;
+            let is_of = match &event {
+                Event::Outcome(entry) if self.record(commit.tree, &entry.judged)?.is_none() => false,
+                event => record.is_some_and(|record| event.is_of(&record)),
+            };
+            if !is_of {
+                self.fault_of(kind, commit, &change.path, 1, format!("is {what} that {run} did not make so"));
             }
         }
         self.wisdom_by_hand(commit, changes)?;
