@@ -311,6 +311,27 @@ fn of_runs_that_may_not_all_start_whoever_perceives_is_first_and_then_the_most_i
 }
 
 #[test]
+fn a_text_that_an_agent_could_not_see_yet_is_seen_by_the_next_command() {
+    for bound in [&["run", "--max-runs", "1"][..], &["-c", "budget.runs_per_day=7", "run"]] {
+        let sandbox = Sandbox::new();
+        let body = "cat > /dev/null; echo '{\"ops\": [{\"op\": \"flag\", \"name\": \"seen\", \"value\": true, \"reason\": \"so\"}]}'";
+        let mut agent = script("reader", "Reads.", body);
+        agent["trigger"] = json!({"any": [{"state": "input_queue_not_empty"}]});
+        agent["capabilities"] = json!({"operations": ["flag"]});
+        define(&sandbox, &agent, true);
+        sandbox.brain(&["run"]).exits(0);
+        sandbox.brain(&["feed", "--no-run", "The boat is red."]).exits(0);
+        let ran = sandbox.brain(&["--json"].iter().chain(bound).copied().collect::<Vec<_>>()).document();
+        let agents: Vec<&str> =
+            ran["runs"].as_array().unwrap().iter().map(|run| run["agent"].as_str().unwrap()).collect();
+        assert!(agents.contains(&"perception") && !agents.contains(&"reader"), "{bound:?}: {ran:#}");
+        let ran = sandbox.json(&["run"])["runs"].to_string();
+        assert!(ran.contains("reader"), "{bound:?}: {ran}");
+        assert!(!sandbox.json(&["run"])["runs"].to_string().contains("reader"), "{bound:?}: once");
+    }
+}
+
+#[test]
 fn a_night_under_a_clock_that_was_ahead_puts_off_no_other() {
     let mut sandbox = Sandbox::fixed("2027-03-02T22:00:00Z", "9");
     sandbox.brain(&["feed", "The boat is red."]).exits(0);

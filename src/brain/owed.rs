@@ -70,10 +70,16 @@ impl Brain {
             let (run, text) = (outcome.run.to_string(), outcome.text.clone());
             match self.outcome_from(&OutcomeRequest { run, value, text, ..OutcomeRequest::default() }, from) {
                 Ok(report) => format!("the outcome of {} is entered again, by {}", outcome.run, report.run),
-                Err(error) => format!(
-                    "the outcome {} of {}, entered by {}, is not entered again: {error}",
-                    outcome.value, outcome.run, record.run
-                ),
+                Err(error) => {
+                    let said = value.map_or_else(
+                        || format!("{:?}", outcome.text.as_deref().unwrap_or_default()),
+                        |value| value.to_string(),
+                    );
+                    format!(
+                        "the outcome {said} of {}, entered by {}, is not entered again: {error}",
+                        outcome.run, record.run
+                    )
+                }
             }
         });
         judged.collect()

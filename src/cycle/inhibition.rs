@@ -14,7 +14,8 @@ use super::job::Job;
 use super::jobs::REFUSED_STEPS;
 use super::{Cycle, CycleError};
 use crate::limits;
-use crate::model::ids::{AgentName, NeuronId, SignalId};
+use crate::model::document::Rule;
+use crate::model::ids::{AgentName, NeuronId, SignalId, StimulusId};
 use crate::model::plural;
 use crate::store::CommitId;
 use crate::trigger::brake::{self, Brake, Round};
@@ -33,6 +34,9 @@ pub struct Waiting {
     pub signals: BTreeSet<SignalId>,
     /// Neurons whose activation woke it.
     pub active: BTreeSet<NeuronId>,
+    /// Stimuli that it did not see, and that whoever ran first took out of the queue.
+    #[serde(default)]
+    pub stimuli: BTreeSet<StimulusId>,
     /// Whether the budget or a failure of the machine keeps it, and not the brake.
     #[serde(default)]
     pub is_unpaid: bool,
@@ -86,16 +90,19 @@ impl Braking {
         self.wait(&back, false);
     }
 
-    /// Keeps what was cut off a round for another reason, where it had waited before: nothing else remembers it.
+    /// Keeps what was cut off a round for another reason, where it had waited before, and stimuli of whoever does not perceive: nothing else
+    /// remembers them.
     pub(super) fn cut_off(&mut self, cycle: &Cycle, jobs: &[Job]) {
         let before = cycle.held_back();
         let waited = jobs.iter().filter(|job| can_wait(job) && before.contains_key(&job.agent));
         self.wait(&waited.cloned().collect::<Vec<_>>(), false);
+        let unseen: Vec<Job> = jobs.iter().filter(|job| may_lose(cycle, job)).cloned().collect();
+        self.wait(&unseen, true);
     }
 
     /// Keeps what did not start because of the budget, or ended because the machine failed: nothing else remembers it.
-    pub(super) fn unpaid(&mut self, jobs: &[Job]) {
-        let waits = |job: &&Job| !(job.signals.is_empty() && job.active.is_empty());
+    pub(super) fn unpaid(&mut self, cycle: &Cycle, jobs: &[Job]) {
+        let waits = |job: &&Job| !(job.signals.is_empty() && job.active.is_empty()) || may_lose(cycle, job);
         let jobs: Vec<Job> = jobs.iter().filter(waits).cloned().collect();
         self.wait(&jobs, true);
         self.unpaid.extend(jobs);
@@ -109,6 +116,7 @@ impl Braking {
             waiting.reason.clone_from(&job.reason);
             waiting.signals.extend(job.signals.iter().map(|s| s.id.clone()));
             waiting.active.extend(job.active.iter().cloned());
+            waiting.stimuli.extend(job.stimuli.iter().map(|stimulus| stimulus.id.clone()));
         }
     }
 
@@ -128,6 +136,7 @@ impl Braking {
             known.is_unpaid = waiting.is_unpaid;
             known.signals.extend(waiting.signals.iter().cloned());
             known.active.extend(waiting.active.iter().cloned());
+            known.stimuli.extend(waiting.stimuli.iter().cloned());
         }
         cycle.keep_held_back(&all)
     }
@@ -148,6 +157,11 @@ impl Braking {
             _ => format!("{what}; {} held back until the next `git brain run`", plural(held, "run is", "runs are")),
         })
     }
+}
+
+/// Whether a run on stimuli is another agent's than perception's, which takes them out of the queue.
+fn may_lose(cycle: &Cycle, job: &Job) -> bool {
+    !job.stimuli.is_empty() && cycle.reflex(&job.agent) != Some(Rule::Perception)
 }
 
 /// True for a run that other runs caused.

@@ -204,7 +204,7 @@ impl Cycle {
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
             let mut unpaid = self.beyond_day(&mut jobs, &mut turned)?;
-            braking.unpaid(&unpaid);
+            braking.unpaid(self, &unpaid);
             // An answer of the engine says how far its agent has looked; what is left out of the round must not be passed over by it.
             if !cut.is_empty() {
                 refusals.clear();
@@ -228,7 +228,7 @@ impl Cycle {
                     Ran::Nothing(job) => self.note_silence(&job, "it proposed nothing")?,
                     Ran::Held(job, exhausted) => {
                         turned.unpaid(exhausted.to_string());
-                        braking.unpaid(std::slice::from_ref(&job));
+                        braking.unpaid(self, std::slice::from_ref(&job));
                         unpaid.push(job);
                     }
                     Ran::Failed(failure) => {
@@ -236,7 +236,7 @@ impl Cycle {
                         turned.notes.extend(self.set_aside(&failure)?);
                         if failure.error.is_passing() || failure.error.is_of_a_file() {
                             // Not the agent's fault: the next command asks it again.
-                            braking.unpaid(std::slice::from_ref(&failure.job));
+                            braking.unpaid(self, std::slice::from_ref(&failure.job));
                             refused.insert((failure.job.agent.clone(), failure.job.roots.clone()));
                         }
                         turned.failures.push(*failure);

@@ -66,7 +66,10 @@ impl Cycle {
                 Some(window) => window,
                 None => self.window(from, tip, tree)?,
             };
-            let queue = self.unclaimed(&queue, &claims, &member.agent.name);
+            let mut queue = self.unclaimed(&queue, &claims, &member.agent.name);
+            if let Some(held) = held.get(&member.agent.name) {
+                self.add_unseen(&mut queue, held, &network)?;
+            }
             window.happened.queue_not_empty = !queue.is_empty();
             window.happened.bootstrap_incomplete = bootstrap_incomplete;
             window.happened.consolidation_due = consolidation_due
@@ -138,6 +141,22 @@ impl Cycle {
         let mut older = self.unanswered_to(tree, &agent.name)?;
         older.retain(|signal| signal.payload.get("query").is_some());
         add_unknown(window, older);
+        Ok(())
+    }
+
+    /// Adds the stimuli that an agent did not see because its run did not start, whoever has taken them out of the queue since.
+    fn add_unseen(
+        &self,
+        queue: &mut Vec<Arc<Stimulus>>,
+        held: &Waiting,
+        network: &TreeNetwork<'_>,
+    ) -> Result<(), CycleError> {
+        for id in held.stimuli.iter().take(limits::WINDOW_STIMULI) {
+            if queue.iter().any(|waiting| waiting.id == *id) {
+                continue;
+            }
+            queue.extend(self.readable(network.stimulus(id))?.flatten().map(Arc::new));
+        }
         Ok(())
     }
 
