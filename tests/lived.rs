@@ -274,6 +274,13 @@ fn a_call_for_help_is_heard_again_on_another_day() {
     assert!(heard.contains("stored 1 stimulus") && heard.contains("affect"), "{heard}");
     let quiet = feed(&sandbox, "The shift was quiet.");
     assert!(quiet.contains("1 known already") && quiet.contains("--again"), "{quiet}");
+    // So does whatever names itself.
+    let rings = || sandbox.brain(&["feed", "--source", "bell", "Help! The stove burns!"]).exits(0).out;
+    assert!(rings().contains("stored 1 stimulus") && rings().contains("1 known already"));
+    sandbox.at("2026-03-14T10:00:00Z");
+    let rung = sandbox.brain(&["feed", "--source", "bell", "Help! The stove burns!"]).exits(0).out;
+    assert!(rung.contains("stored 1 stimulus"), "{rung}");
+    sandbox.at("2026-03-14T10:30:00Z");
     // A batch that is fed again brings nothing, whatever it says.
     let batch = sandbox.file("day.jsonl", json!({"text": cry}).to_string());
     assert!(sandbox.brain(&["feed", "--file", &batch]).exits(0).out.contains("1 known already"));

@@ -373,8 +373,9 @@ impl Brain {
             let (session, at) = (input.labels.session.as_deref(), input.labels.at);
             let id = match (input.file, &input.labels.source) {
                 // A label of its own is known by its stimulus.
-                (None, Some(_)) if !again => {
-                    found.push((place, false));
+                (None, Some(source)) if !again => {
+                    let id = Stimulus::id_of(origin, source, session, at, &input.text);
+                    found.push((place, is_told && self.is_called_again(tree, &id, &input.text)?));
                     continue;
                 }
                 (Some(file), _) => Stimulus::id_in(file, at, &input.text, None),
