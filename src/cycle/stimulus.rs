@@ -73,9 +73,14 @@ struct Line {
     value: Option<f64>,
 }
 
-#[cfg(test)]
-fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
-    let mut batch = Batch::new(what, labels, secrets, Stamp::from_unix(1_750_000_000));
+/// Reads a batch that is in memory, as [`Batch`] does; nothing in it happens after `now`.
+pub fn from_jsonl(
+    bytes: &[u8],
+    what: &str,
+    (labels, secrets): (&Labels, &Secrets),
+    now: Stamp,
+) -> Result<Vec<Input>, JsonError> {
+    let mut batch = Batch::new(what, labels, secrets, now);
     let mut inputs = Vec::new();
     for line in bytes.split(|b| *b == b'\n') {
         inputs.extend(batch.line(line)?);
@@ -408,11 +413,15 @@ fn random_id(bits: u64) -> StimulusId {
 mod tests {
     use super::*;
 
+    fn now() -> Stamp {
+        Stamp::from_unix(1_750_000_000)
+    }
+
     #[test]
     fn a_batch_knows_its_lines() {
         let text = b"{\"text\": \"hi\", \"at\": \"2023-05-08T13:56:00Z\", \"source\": \"D1:1\", \"session\": null}\n\n{\"text\": \"ho\"}\n";
         let labels = Labels { session: Some("s".into()), ..Labels::default() };
-        let inputs = from_jsonl(text, "x.jsonl", &labels, &Secrets::default()).unwrap();
+        let inputs = from_jsonl(text, "x.jsonl", (&labels, &Secrets::default()), now()).unwrap();
         assert_eq!(inputs.len(), 2);
         assert_eq!(inputs[0].labels.source.as_deref(), Some("D1:1"));
         assert_eq!(inputs[1].labels.session.as_deref(), Some("s"));
@@ -422,7 +431,11 @@ mod tests {
             ("\n{", 2),
             ("\n{\"text\": \"a\", \"value\": 2}", 2),
         ] {
-            assert_eq!(from_jsonl(bad.as_bytes(), "x", &labels, &Secrets::default()).unwrap_err().line, line, "{bad}");
+            assert_eq!(
+                from_jsonl(bad.as_bytes(), "x", (&labels, &Secrets::default()), now()).unwrap_err().line,
+                line,
+                "{bad}"
+            );
         }
     }
 
@@ -432,15 +445,21 @@ mod tests {
         let labels = Labels { answers: Some(run.clone()), ..Labels::default() };
         let line = format!("{{\"text\": \"it rained\", \"answers\": \"{run}\"}}");
         assert_eq!(
-            from_jsonl(line.as_bytes(), "x", &Labels::default(), &Secrets::default()).unwrap()[0].labels.answers,
+            from_jsonl(line.as_bytes(), "x", (&Labels::default(), &Secrets::default()), now()).unwrap()[0]
+                .labels
+                .answers,
             Some(run.clone())
         );
         assert_eq!(
-            from_jsonl(b"{\"text\": \"it rained\"}", "x", &labels, &Secrets::default()).unwrap()[0].labels.answers,
+            from_jsonl(b"{\"text\": \"it rained\"}", "x", (&labels, &Secrets::default()), now()).unwrap()[0]
+                .labels
+                .answers,
             Some(run)
         );
         assert_eq!(
-            from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", &labels, &Secrets::default()).unwrap_err().line,
+            from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", (&labels, &Secrets::default()), now())
+                .unwrap_err()
+                .line,
             1
         );
         let long = from_argument(&"One more sentence. ".repeat(500), &labels);
