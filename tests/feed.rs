@@ -221,7 +221,8 @@ fn the_future_is_refused() {
     assert!(text(&answer.error(), "error").contains("2026-01-26T14:42:01Z"), "{answer}");
     let file =
         sandbox.file("ahead.jsonl", "{\"text\": \"now\"}\n{\"text\": \"later\", \"at\": \"2093-01-01T00:00:00Z\"}\n");
-    sandbox.brain(&["feed", "--file", &file]).exits(3);
+    let answer = sandbox.brain(&["feed", "--file", &file]).exits(3);
+    assert!(answer.err.contains("ahead.jsonl, line 2, at: "), "{answer}");
     assert_eq!(sandbox.tip("wake"), tip);
     // Ten minutes ahead is a clock that is a little fast.
     sandbox.brain(&["feed", "--at", "2026-01-26T14:42:00Z", "Soon."]).exits(0);

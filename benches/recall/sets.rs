@@ -174,7 +174,7 @@ fn brain(rows: &[Row], now: Stamp) -> Result<InMemory> {
             format!("{line}\n").into_bytes()
         })
         .collect();
-    let mut inputs = stimulus::from_jsonl(&lines, "a set", (&Labels::default(), &Secrets::default()), now)?;
+    let mut inputs = stimulus::from_jsonl(&lines, "a set", &Labels::default(), &Secrets::default())?;
     // As a feed numbers what comes together.
     for (order, input) in (0..).zip(&mut inputs) {
         input.order = order;

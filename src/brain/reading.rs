@@ -13,6 +13,7 @@ use super::{Brain, BrainError};
 use crate::cycle::file::is_ours;
 use crate::cycle::stimulus::{self, Batch, FileText, Input, Inputs, Labels, Pages, Piece};
 use crate::limits;
+use crate::model::Origin;
 use crate::model::ids::RunId;
 use crate::model::json::JsonError;
 use crate::text::Days;
@@ -186,13 +187,23 @@ impl Brain {
     /// Reads lines of a batch that are in memory.
     fn read_lines(&self, name: &str, lines: &str, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
         let secrets = &self.cycle.shared.secrets;
-        let mut batch = Batch::new(name, labels, secrets, self.cycle.shared.world.now());
+        let mut batch = Batch::new(name, labels, secrets);
         for line in lines.lines() {
             reading.redacted += secrets.find(line.as_bytes()).len();
-            batch.line(line.as_bytes())?.into_iter().try_for_each(|input| reading.add(input))?;
+            for input in batch.line(line.as_bytes())? {
+                self.check_line(&input, name, batch.line_number())?;
+                reading.add(input)?;
+            }
         }
         reading.names.push(name.to_owned());
         Ok(())
+    }
+
+    /// Refuses a line of a batch whose text or labels cannot be remembered, by its place.
+    fn check_line(&self, input: &Input, what: &str, line: usize) -> Result<(), BrainError> {
+        stimulus::stimulus(input.clone(), self.cycle.shared.world.now(), &Origin::local(), |_| 0)
+            .map(drop)
+            .map_err(|(field, message)| BrainError::refused(format!("{what}, line {line}, {field}: {message}")))
     }
 
     fn read_text(&self, source: &Source, labels: &Labels, reading: &mut Reading) -> Result<(), BrainError> {
@@ -362,14 +373,18 @@ impl Brain {
         is_found: bool,
     ) -> Result<bool, BrainError> {
         let secrets = &self.cycle.shared.secrets;
-        let mut batch = Batch::new(what, labels, secrets, self.cycle.shared.world.now());
+        let mut batch = Batch::new(what, labels, secrets);
         let (mut line, mut length, mut redacted) = (String::new(), 0, 0);
         let mut take = |line: &str, length: usize, reading: &mut Reading| -> Result<(), BrainError> {
             if length > line.len() {
                 return Err(batch.too_long(length).into());
             }
             redacted += secrets.find(line.as_bytes()).len();
-            batch.line(line.as_bytes())?.into_iter().try_for_each(|input| reading.add(input).map_err(Into::into))
+            for input in batch.line(line.as_bytes())? {
+                self.check_line(&input, what, batch.line_number())?;
+                reading.add(input)?;
+            }
+            Ok(())
         };
         loop {
             let part = chunks.next(|part| -> Result<bool, BrainError> {

@@ -199,7 +199,7 @@ impl Cycle {
             refusals.extend(self.hold_back(&mut jobs, &mut tally, &mut rootless, &mut turned.notes));
             let room = bounds.max_runs.map_or(usize::MAX, |max| max.saturating_sub(turned.runs.len()));
             if jobs.len() > room {
-                self.by_importance(tip, &mut jobs)?;
+                self.perception_first(tip, &mut jobs)?;
             }
             let cut = cut(&mut jobs, room);
             braking.cut_off(self, &cut);
@@ -419,13 +419,10 @@ impl Cycle {
         turns.into_iter().map(|(.., at)| at).collect()
     }
 
-    /// Sorts jobs of which not all may start: whoever perceives, then the most important. Those of one agent stay together.
-    fn by_importance(&self, tip: CommitId, jobs: &mut [Job]) -> Result<(), CycleError> {
+    /// Lets whoever perceives begin, of jobs of which not all may start, unless the most important are to.
+    fn perception_first(&self, tip: CommitId, jobs: &mut [Job]) -> Result<(), CycleError> {
         if !self.is_overridden(self.store.tree_of(tip)?)? {
-            jobs.sort_by_key(|job| {
-                let priority = self.shared.policy.agents.get(&job.agent).map_or(0, |member| member.agent.priority);
-                (self.reflex(&job.agent) != Some(Rule::Perception), Reverse(priority))
-            });
+            jobs.sort_by_key(|job| self.reflex(&job.agent) != Some(Rule::Perception));
         }
         Ok(())
     }
@@ -435,7 +432,7 @@ impl Cycle {
         let Some(left) = self.shared.runs_left()? else { return Ok(Vec::new()) };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         if jobs.len() > left {
-            self.by_importance(turned.wake, jobs)?;
+            self.perception_first(turned.wake, jobs)?;
         }
         let beyond = jobs.split_off(jobs.len().min(left));
         if let Some(first) = beyond.first() {

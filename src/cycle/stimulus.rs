@@ -73,14 +73,10 @@ struct Line {
     value: Option<f64>,
 }
 
-/// Reads a batch that is in memory, as [`Batch`] does; nothing in it happens after `now`.
-pub fn from_jsonl(
-    bytes: &[u8],
-    what: &str,
-    (labels, secrets): (&Labels, &Secrets),
-    now: Stamp,
-) -> Result<Vec<Input>, JsonError> {
-    let mut batch = Batch::new(what, labels, secrets, now);
+/// Reads a batch: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
+/// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
+pub fn from_jsonl(bytes: &[u8], what: &str, labels: &Labels, secrets: &Secrets) -> Result<Vec<Input>, JsonError> {
+    let mut batch = Batch::new(what, labels, secrets);
     let mut inputs = Vec::new();
     for line in bytes.split(|b| *b == b'\n') {
         inputs.extend(batch.line(line)?);
@@ -88,20 +84,18 @@ pub fn from_jsonl(
     Ok(inputs)
 }
 
-/// A batch whose lines come one by one: one JSON object a line, blank lines passed over. Labels of the command fill what a line leaves out.
-/// A text longer than a stimulus may be is split at sentences; its parts share the labels, numbered from the second on.
+/// A batch whose lines come one by one.
 pub struct Batch<'b> {
     what: &'b str,
     labels: &'b Labels,
     secrets: &'b Secrets,
-    now: Stamp,
     lines: usize,
 }
 
 impl<'b> Batch<'b> {
     /// One that `what` names in errors. Labels of the command fill what a line leaves out.
-    pub fn new(what: &'b str, labels: &'b Labels, secrets: &'b Secrets, now: Stamp) -> Self {
-        Self { what, labels, secrets, now, lines: 0 }
+    pub fn new(what: &'b str, labels: &'b Labels, secrets: &'b Secrets) -> Self {
+        Self { what, labels, secrets, lines: 0 }
     }
 
     /// The inputs of the next line.
@@ -132,12 +126,12 @@ impl<'b> Batch<'b> {
         if parts.is_empty() {
             return Err(JsonError::at(self.what, self.lines, "text", "is empty"));
         }
-        let inputs = numbered(parts, &labels);
-        for input in &inputs {
-            stimulus(input.clone(), self.now, &Origin::local(), |_| 0)
-                .map_err(|(field, message)| JsonError::at(self.what, self.lines, field, message))?;
-        }
-        Ok(inputs)
+        Ok(numbered(parts, &labels))
+    }
+
+    /// The number of the line that was read last.
+    pub fn line_number(&self) -> usize {
+        self.lines
     }
 
     /// Why the next line is not read, which has so many bytes.
@@ -413,29 +407,16 @@ fn random_id(bits: u64) -> StimulusId {
 mod tests {
     use super::*;
 
-    fn now() -> Stamp {
-        Stamp::from_unix(1_750_000_000)
-    }
-
     #[test]
     fn a_batch_knows_its_lines() {
         let text = b"{\"text\": \"hi\", \"at\": \"2023-05-08T13:56:00Z\", \"source\": \"D1:1\", \"session\": null}\n\n{\"text\": \"ho\"}\n";
         let labels = Labels { session: Some("s".into()), ..Labels::default() };
-        let inputs = from_jsonl(text, "x.jsonl", (&labels, &Secrets::default()), now()).unwrap();
+        let inputs = from_jsonl(text, "x.jsonl", &labels, &Secrets::default()).unwrap();
         assert_eq!(inputs.len(), 2);
         assert_eq!(inputs[0].labels.source.as_deref(), Some("D1:1"));
         assert_eq!(inputs[1].labels.session.as_deref(), Some("s"));
-        for (bad, line) in [
-            ("{\"text\": \"a\"}\n{\"txt\": 1}", 2),
-            ("{\"text\": \" \"}", 1),
-            ("\n{", 2),
-            ("\n{\"text\": \"a\", \"value\": 2}", 2),
-        ] {
-            assert_eq!(
-                from_jsonl(bad.as_bytes(), "x", (&labels, &Secrets::default()), now()).unwrap_err().line,
-                line,
-                "{bad}"
-            );
+        for (bad, line) in [("{\"text\": \"a\"}\n{\"txt\": 1}", 2), ("{\"text\": \" \"}", 1), ("\n{", 2)] {
+            assert_eq!(from_jsonl(bad.as_bytes(), "x", &labels, &Secrets::default()).unwrap_err().line, line, "{bad}");
         }
     }
 
@@ -445,21 +426,15 @@ mod tests {
         let labels = Labels { answers: Some(run.clone()), ..Labels::default() };
         let line = format!("{{\"text\": \"it rained\", \"answers\": \"{run}\"}}");
         assert_eq!(
-            from_jsonl(line.as_bytes(), "x", (&Labels::default(), &Secrets::default()), now()).unwrap()[0]
-                .labels
-                .answers,
+            from_jsonl(line.as_bytes(), "x", &Labels::default(), &Secrets::default()).unwrap()[0].labels.answers,
             Some(run.clone())
         );
         assert_eq!(
-            from_jsonl(b"{\"text\": \"it rained\"}", "x", (&labels, &Secrets::default()), now()).unwrap()[0]
-                .labels
-                .answers,
+            from_jsonl(b"{\"text\": \"it rained\"}", "x", &labels, &Secrets::default()).unwrap()[0].labels.answers,
             Some(run)
         );
         assert_eq!(
-            from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", (&labels, &Secrets::default()), now())
-                .unwrap_err()
-                .line,
+            from_jsonl(b"{\"text\": \"a\", \"answers\": \"me\"}", "x", &labels, &Secrets::default()).unwrap_err().line,
             1
         );
         let long = from_argument(&"One more sentence. ".repeat(500), &labels);

@@ -15,6 +15,7 @@ use crate::model::layout::Place;
 use crate::model::sealed::SealedRecord;
 use crate::model::wisdom::WisdomRecord;
 use crate::model::{Signal, json};
+use crate::review::REASON;
 use crate::store::{Commit, FileChange};
 
 /// An event, by its place.
@@ -52,6 +53,16 @@ impl Event {
 
     /// Whether an operation of the run makes it, in the name of the run's agent.
     fn is_of(&self, record: &RunRecord) -> bool {
+        if let Self::Answer(answer) = self {
+            // A person's amendment of a run answers what that run answered, in the name of its agent.
+            let amended = record.trigger.strip_prefix(REASON).and_then(|about| RunId::parse(about).ok());
+            let is_amended = amended.is_some_and(|amended| record.run.is_a_persons() && answer.by == amended.agent());
+            // A run that takes others back answers what they asked, in the name of whoever was asked.
+            let is_reverted = record.reverts.iter().any(|run| answer.payload == serde_json::json!({"reverted": run}));
+            if is_amended || is_reverted {
+                return true;
+            }
+        }
         record.ops.iter().any(|op| match (self, op) {
             (Self::Outcome(entry), Operation::Outcome(op)) => {
                 (&op.run, op.value) == (&entry.judged, entry.outcome.value)
