@@ -264,7 +264,9 @@ impl Brain {
         let is_told = request.sources.iter().all(is_text);
         let (inputs, same) = self.unknown(&planned, (request.again, is_told), tree)?;
         if let Some(first) = same.first().filter(|_| is_told && corrected.is_none()) {
-            notes.extend(self.note_known(tree, first)?);
+            notes.extend(self.remembered_at(tree, first)?.map(|at| {
+                format!("the same was said on {at}, and is known: `--again` or `--at` remembers it once more")
+            }));
         }
         let mut files = Vec::new();
         let (gone, mut leaving, pieces) = self.compared(reading, &origin, tree, &mut files, &mut notes)?;
@@ -403,19 +405,17 @@ impl Brain {
         Ok((found, known))
     }
 
-    /// Whether somebody calls for help in the words of more than an hour ago: that is heard, and not known.
-    fn is_called_again(&self, tree: TreeId, id: &StimulusId, text: &str) -> Result<bool, BrainError> {
+    /// The time at which a text was remembered, if it was.
+    fn remembered_at(&self, tree: TreeId, id: &StimulusId) -> Result<Option<Stamp>, BrainError> {
         let known = TreeNetwork::new(&self.cycle.store, tree).neuron(&episode_id(id))?;
-        let now = self.cycle.shared.world.now();
-        let is_old = known.is_some_and(|known| now.seconds_since(known.created_at) >= CALLED_AGAIN);
-        Ok(is_old && text::urgency(text).level > 0.0)
+        Ok(known.map(|known| known.created_at))
     }
 
-    /// When a text was said that is known, and how it is remembered once more.
-    fn note_known(&self, tree: TreeId, id: &StimulusId) -> Result<Option<String>, BrainError> {
-        let known = TreeNetwork::new(&self.cycle.store, tree).neuron(&episode_id(id))?;
-        let at = known.map(|known| known.created_at.to_string());
-        Ok(at.map(|at| format!("the same was said on {at}, and is known: `--again` or `--at` remembers it once more")))
+    /// Whether somebody calls for help in the words of more than an hour ago: that is heard, and not known.
+    fn is_called_again(&self, tree: TreeId, id: &StimulusId, text: &str) -> Result<bool, BrainError> {
+        let now = self.cycle.shared.world.now();
+        let is_old = self.remembered_at(tree, id)?.is_some_and(|at| now.seconds_since(at) >= CALLED_AGAIN);
+        Ok(is_old && text::urgency(text).level > 0.0)
     }
 
     /// Archives memories, and takes out of the queue what waits to become one, by runs of `human`; because of a landing, these come from

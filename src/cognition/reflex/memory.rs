@@ -239,7 +239,7 @@ fn archive_silent(proposal: &mut Proposal<'_>) {
     }
 }
 
-/// What a question recalls, and the best of it in its own words. A note in which the asker keeps that it asked this answers nothing: it comes last.
+/// The memories that a question recalls, and the best of them in its own words. A note in which the asker keeps that it asked this comes last.
 fn answer(proposal: &Proposal<'_>, signal: &Signal, question: &str, settings: &Settings) -> Value {
     let found = proposal.network.recall(question, proposal.snapshot.at, settings.recall.top);
     let found = found.into_iter().filter_map(|(id, activation)| Some((proposal.live(&id)?, activation)));

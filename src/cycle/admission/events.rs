@@ -88,7 +88,9 @@ impl Judge<'_> {
             });
         let brought: BTreeSet<RunId> = brought.collect();
         for change in changes.iter().filter(|change| change.old.is_none()) {
-            let Some(new) = change.new else { continue };
+            let is_event =
+                matches!(Place::of(&change.path), Place::Ledger(_) | Place::Signal(..) | Place::Acknowledgement(..));
+            let Some(new) = change.new.filter(|_| is_event) else { continue };
             let Some((run, event)) = Event::of(change, &self.cycle.store.content(new.blob)?) else { continue };
             let (kind, what) = event.name();
             if !brought.contains(&run) {
