@@ -37,12 +37,34 @@ fn the_network_comes_as_arrays_of_a_commit() {
     let (around, _) = head(&ask("?around=x"));
     assert_eq!(around["ids"][0], "x");
     server.ask("GET", "/network?around=nobody", None).is(404);
+    let named = |query: &str| server.ask("GET", &format!("/network/names{query}"), None);
+    let both = named("?ids=y,nobody,x").is(200).json();
+    assert_eq!(
+        both,
+        json!({"neurons": [
+            {"id": "y", "label": "y", "origin": "local"}, {"id": "x", "label": "x", "origin": "local"}
+        ]})
+    );
+    let before = named(&format!("?ids=x&at={}", sandbox.tip("wake~1"))).is(200).json();
+    assert_eq!(before, json!({"neurons": []}), "x was not there yet");
+    let many = vec!["x"; 201].join(",");
+    for wrong in ["", "?ids=x&at=wake", &format!("?ids={many}")] {
+        named(wrong).is(400);
+    }
     for wrong in ["?most=0", "?most=many", "?at=wake", "?other=1"] {
         server.ask("GET", &format!("/network{wrong}"), None).is(400);
     }
-    for path in
-        ["/network", "/history", "/reviews", "/changes", "/status", "/ledger", "/search?question=x", "/neurons/x/blame"]
-    {
+    for path in [
+        "/network",
+        "/network/names?ids=x",
+        "/history",
+        "/reviews",
+        "/changes",
+        "/status",
+        "/ledger",
+        "/search?question=x",
+        "/neurons/x/blame",
+    ] {
         server.send("GET", path, &[("host", &server.host)], b"").is(401);
     }
 }

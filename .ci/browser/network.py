@@ -319,9 +319,20 @@ class Network:
                 median, slow = times[len(times) // 2], times[len(times) * 95 // 100]
                 print(f"    {many} neurons: shown in {took:.2f} s; median frame {median:.1f} ms ({1000 / median:.0f} a second), 19 of 20 within {slow:.1f} ms")
                 self.check(self.points()["share"] > 0.005, f"{many} neurons are drawn")
+                if int(many) > 5000:
+                    self.names_of_all()
                 browser.shot(self.folder / f"light-network-{many}.png")
         finally:
             brain.stop()
+
+    def names_of_all(self):
+        """Beyond the first 5,000 the picture comes without names: the table asks for those of its rows."""
+        browser = self.browser
+        browser.click("#as-table")
+        browser.js("for (let n = 0; n < 26; n += 1) document.querySelector('#network-rows button').click()")
+        browser.until(lambda: browser.js("return document.querySelector('#network-rows tr:nth-child(5150) th').textContent").startswith("thing "), "the name of a row beyond 5,000")
+        self.equal(browser.js("return document.querySelector('#network-rows tr:nth-child(5150) td:nth-child(4)').textContent"), "local", "and its origin")
+        browser.click("#as-table")
 
     def reloads_leak_nothing(self):
         """reloads and changes of view leave nothing behind, in the page and in the server"""

@@ -142,7 +142,7 @@ pub use models::{ModelReport, ModelTest, ModelsReport};
 pub use moment::DayEdge;
 pub use moving::{ExportRequest, Exported, ImportRequest, Imported, MoveProgress, MovedIn};
 pub use outcome::{OutcomeReport, OutcomeRequest};
-pub use picture::PictureRequest;
+pub use picture::{NeuronName, PictureRequest};
 pub use pr::{PrEntry, PrReport, PrRequest};
 pub use prime::{Lesson, Prime, PrimeMemory, PrimeRequest};
 pub use pulse::{Moved, Pulse, Touched};
@@ -185,6 +185,16 @@ impl Brain {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, BrainError> {
         Ok(Self::over(Cycle::open(dir, world, flags)?))
+    }
+
+    /// Opens the brain of a store that was opened in that folder.
+    fn open_store(
+        dir: &Path,
+        store: crate::store::Store,
+        world: World,
+        flags: &[Override],
+    ) -> Result<Self, BrainError> {
+        Ok(Self::over(Cycle::open_store(dir, store, world, flags)?))
     }
 
     /// Opens it for who only looks: where the settings of main cannot be read, without them, and with what is wrong.

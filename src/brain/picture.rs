@@ -2,6 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::{Brain, BrainError, RecallRequest};
 use crate::activation::{Graph, NodeIx};
 use crate::cycle::network::TreeNetwork;
@@ -31,6 +34,17 @@ pub struct PictureRequest {
     pub since: Option<String>,
     /// Most neurons.
     pub most: Option<usize>,
+}
+
+/// What a picture says of a neuron in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NeuronName {
+    /// The neuron.
+    pub id: String,
+    /// Its concept, cut to a line.
+    pub label: String,
+    /// Where it comes from.
+    pub origin: String,
 }
 
 impl Brain {
@@ -66,6 +80,26 @@ impl Brain {
         check_count(request.most)?;
         let id = NeuronId::parse(id).map_err(|e| BrainError::usage(e.to_string()))?;
         self.picture_around(&id, request)
+    }
+
+    /// Names and origins of neurons at a commit: what a picture leaves out beyond [`limits::DRAWN_READ`]. An id that is not there is left out.
+    ///
+    /// # Errors
+    /// More ids than [`limits::VIEW_NAMES`], and neurons that cannot be read.
+    pub fn neuron_names(&self, ids: &[&str], at: Option<&str>) -> Result<Vec<NeuronName>, BrainError> {
+        if ids.len() > limits::VIEW_NAMES {
+            let (most, count) = (limits::VIEW_NAMES, ids.len());
+            return Err(BrainError::usage(format!("{most} names are given at once, and {count} are asked for")));
+        }
+        let network = TreeNetwork::new(&self.cycle.store, self.cycle.store.tree_of(self.at(at)?)?);
+        let mut named = Vec::with_capacity(ids.len());
+        for id in ids.iter().filter_map(|id| NeuronId::parse(id).ok()) {
+            if let Some(neuron) = network.shared(&id)? {
+                let (label, origin) = (shown(&neuron.concept), neuron.origin.to_string());
+                named.push(NeuronName { id: id.to_string(), label, origin });
+            }
+        }
+        Ok(named)
     }
 
     fn picture_around(&self, id: &NeuronId, request: &PictureRequest) -> Result<Option<Picture>, BrainError> {

@@ -136,6 +136,7 @@ fn router(serving: Serving, tools: fn(Desk) -> Router, guard: Guard, left: watch
         .route("/reviews", post(review::decide).get(review::waiting))
         .route("/reviews/{run}", get(review::one))
         .route("/network", get(network::picture))
+        .route("/network/names", get(network::names))
         .route("/history", get(network::history))
         .route("/ledger", get(network::ledger))
         .route("/search", get(network::search))

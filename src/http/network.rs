@@ -28,6 +28,14 @@ pub(super) struct Part {
     around: Option<String>,
 }
 
+/// The neurons whose names are asked for, with commas between them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Named {
+    ids: String,
+    at: Option<String>,
+}
+
 /// The entries of the log or the ledger that are asked for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,6 +119,20 @@ pub(super) async fn picture(
     });
     let bytes = bytes.await?.ok_or(none)?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
+}
+
+/// `GET /network/names`.
+pub(super) async fn names(
+    State(shared): State<Shared>,
+    named: Result<Query<Named>, QueryRejection>,
+) -> Result<Json<Value>, Failure> {
+    let Query(Named { ids, at }) = named?;
+    let at = checked(at)?;
+    let names = on_a_thread(move || {
+        let ids: Vec<&str> = ids.split(',').filter(|id| !id.is_empty()).collect();
+        shared.serving.brain()?.neuron_names(&ids, at.as_deref())
+    });
+    names.await.map(|names| Json(json!({ "neurons": names })))
 }
 
 /// `GET /history`.

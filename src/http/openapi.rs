@@ -11,8 +11,8 @@ use super::review::ReviewWord;
 use crate::brain::client::{AskRequest, Came, CameRequest, Delta, Kept, Proposal, Recollection, Remembered};
 use crate::brain::council::PendingCouncil;
 use crate::brain::{
-    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, LedgerView, Moved, NeuronView, Pulse, RecallAnswer,
-    Waiting,
+    ChatEvent, ChatRequest, CommitView, Conversation, Handoff, LedgerView, Moved, NeuronName, NeuronView, Pulse,
+    RecallAnswer, Waiting,
 };
 
 /// `GET /openapi.json`.
@@ -141,9 +141,14 @@ fn network(schemas: &mut SchemaGenerator) -> Value {
         "blocks": {"type": "array", "items": {"type": "object"}}
     }});
     let decided = json!({"type": "object", "required": ["run", "verdict", "wake", "notes"]});
+    let ids = json!({"name": "ids", "in": "query", "required": true, "description": "with commas between them, 200 at most", "schema": {"type": "string"}});
+    let name = schemas.subschema_for::<NeuronName>();
+    let named_neurons =
+        json!({"type": "object", "required": ["neurons"], "properties": {"neurons": {"type": "array", "items": name}}});
     let question = json!({"name": "question", "in": "query", "required": true, "schema": {"type": "string"}});
     json!({
         "/network": {"get": picture},
+        "/network/names": {"get": operation("Names and origins of neurons that a picture has by their ids alone", &[ids, at()], None, named_neurons, &[400])},
         "/changes": {"get": changes},
         "/history": {"get": operation("The newest entries of the log", &[query("number", "200 at most, the default", "integer"), at()], None, listed("entries"), &[400])},
         "/ledger": {"get": operation("The newest judgements of the ledger beside the newest chapter of the story", &[query("number", "100 at most, 20 by default", "integer"), at()], None, json!(ledger), &[400])},

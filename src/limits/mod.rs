@@ -536,6 +536,8 @@ pub const CLIENT_TEXTS: usize = 100;
 pub const CLIENT_BYTES: usize = 256 << 10;
 /// Ids of new memories that one answer names.
 pub const CLIENT_IDS: usize = 50;
+/// Origins whose statements wait for approval that one answer names: each with the command that approves it.
+pub const CLIENT_ORIGINS: usize = 16;
 /// Lines of changes that one answer names.
 pub const CLIENT_LINES: usize = 40;
 /// Longest name of a client, bytes: with `mcp-` or `http-` before it, it is an agent's.
@@ -585,6 +587,8 @@ pub const HTTP_LEDGER_USUAL: usize = 20;
 pub const VIEW_TURNS: usize = 100;
 /// Connections of a neuron whose targets a page names by their concepts.
 pub const VIEW_CONCEPTS: usize = 100;
+/// Neurons whose names a page asks for at once: the rows of a table, or the dots in sight; each is a file to read.
+pub const VIEW_NAMES: usize = 200;
 /// Changes of a neuron that a page lists.
 pub const VIEW_TOUCHES: usize = 50;
 /// Commits in which they are looked for: some seconds of work.

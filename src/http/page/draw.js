@@ -60,12 +60,14 @@ export class Drawing {
   #style = {};
   #sizes = new Float32Array(0);
   #widths = new Map();
-  // Places of neurons with names, the most salient first.
+  // Places of all neurons, the most salient first.
   #salient = new Uint32Array(0);
   #calm = matchMedia("(prefers-reduced-motion: reduce)");
-  // `onPick` is told the place of a neuron that was pressed.
-  constructor(canvas, onPick) {
+  #onUnnamed;
+  // `onPick` is told the place of a neuron that was pressed; `onUnnamed` the places of those in sight that have no name yet.
+  constructor(canvas, onPick, onUnnamed) {
     this.#canvas = canvas;
+    this.#onUnnamed = onUnnamed;
     this.#pen = canvas.getContext("2d");
     new ResizeObserver(() => this.#resize()).observe(canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.restyle());
@@ -89,7 +91,7 @@ export class Drawing {
     this.#places = new Map(data.ids.map((id, at) => [id, at]));
     this.#sizes = Float32Array.from(data.salience, (salience) => 2.6 + 5.4 * Math.sqrt(salience / 65535));
     this.#widths.clear();
-    this.#salient = Uint32Array.from(data.labels.keys()).sort((a, b) => data.salience[b] - data.salience[a] || a - b);
+    this.#salient = Uint32Array.from(data.ids.keys()).sort((a, b) => data.salience[b] - data.salience[a] || a - b);
     [this.#px, this.#py] = [new Float32Array(data.nodes), new Float32Array(data.nodes)];
     [this.#over, this.#chosen] = [-1, -1];
     if (fit || !before || !this.#isHers) this.fit();
@@ -348,8 +350,14 @@ export class Drawing {
       const isInside = box[0] > 0 && box[2] < width && box[1] > 0 && box[3] < height;
       return isInside && !taken.some((other) => meets(box, other)) && !dots.some(box, (i) => i !== own && isCovered(box, i));
     };
+    const isInSight = (i) => px[i] >= 0 && py[i] >= 0 && px[i] <= width && py[i] <= height;
+    const unnamed = [];
     const name = (i, always) => {
-      if (px[i] < 0 || py[i] < 0 || px[i] > width || py[i] > height) return;
+      if (!isInSight(i)) return;
+      if (data.labels[i] === undefined) {
+        unnamed.push(i);
+        if (!always) return;
+      }
       const text = label(data, i, always ? 60 : 24);
       let wide = this.#widths.get(text);
       if (wide === undefined) this.#widths.set(text, (wide = pen.measureText(text).width));
@@ -368,12 +376,15 @@ export class Drawing {
     };
     if (this.#chosen >= 0) name(this.#chosen, true);
     if (this.#over >= 0 && this.#over !== this.#chosen) name(this.#over, true);
-    const looked = this.#isMoving ? 200 : 2000;
+    let left = this.#isMoving ? 200 : 2000;
     const room = this.#isMoving ? MOVING.labels : RESTING.labels;
-    for (const i of this.#salient.subarray(0, looked)) {
-      if (taken.length >= room) break;
-      if (i !== this.#chosen && i !== this.#over) name(i, false);
+    for (const i of this.#salient) {
+      if (taken.length >= room || left <= 0) break;
+      if (i === this.#chosen || i === this.#over || !isInSight(i)) continue;
+      name(i, false);
+      left -= 1;
     }
+    if (unnamed.length && !this.#isMoving) this.#onUnnamed(unnamed);
   }
 
   // The neuron at a place of the screen; -1: none.

@@ -42,7 +42,7 @@ export class NetworkView {
     [this.colours, this.many, this.slider, this.moment, this.runs, this.reviews, this.facts] = ["colours", "many", "moment", "moment-name", "runs", "reviews", "facts"].map(at);
     [this.compare, this.compared, this.ledger, this.ledgerBody, this.budgets, this.noLines] = ["compare", "compared", "ledger", "ledger-body", "budgets", "no-lines"].map(at);
     [this.table, this.rows, this.toggle, this.found, this.words] = ["network-table", "network-rows", "as-table", "found", "search-words"].map(at);
-    this.drawing = new Drawing(this.canvas, (i) => this.#open(this.#data.ids[i]));
+    this.drawing = new Drawing(this.canvas, (i) => this.#open(this.#data.ids[i]), (places) => this.#try(() => this.#name(places)));
     const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
     // A moment to compare with is not kept, so neither are its colours.
     if (kept.colours && kept.colours !== "between") this.colours.value = kept.colours;
@@ -329,6 +329,27 @@ export class NetworkView {
     if (whole) this.#moved.clear();
   }
 
+  // Asks for the names of neurons that came without; a picture reads those of the first thousands. Each is asked for once.
+  async #name(places) {
+    const data = this.#data;
+    data.asked ??= new Set();
+    const wanted = places.filter((i) => data.labels[i] === undefined && !data.asked.has(i)).slice(0, ROWS);
+    if (!wanted.length) return;
+    wanted.forEach((i) => data.asked.add(i));
+    const ids = wanted.map((i) => data.ids[i]).join(",");
+    const { neurons } = await get(`/network/names?at=${data.at}&ids=${encodeURIComponent(ids)}`);
+    const found = new Map(neurons.map((one) => [one.id, one]));
+    for (const i of wanted) {
+      const { label: name, origin } = found.get(data.ids[i]) ?? {};
+      if (name === undefined) continue;
+      data.labels[i] = name;
+      if (!data.origins.includes(origin) && data.origins.length < NONE) data.origins.push(origin);
+      const at = data.origins.indexOf(origin);
+      if (at >= 0) data.origin[i] = at;
+    }
+    if (data === this.#data) this.drawing.ask();
+  }
+
   // Marks what the panel shows.
   #follow() {
     const said = new URLSearchParams(location.hash.slice(1));
@@ -388,6 +409,13 @@ export class NetworkView {
       return el("tr", {}, el("th", { scope: "row" }, link), ...cells.map((cell) => foreign("td", cell)));
     };
     const count = Math.min(most, data.nodes);
+    const unnamed = Array.from({ length: count }, (_, i) => i).filter((i) => data.labels[i] === undefined && !data.asked?.has(i));
+    if (unnamed.length) {
+      this.#try(async () => {
+        await this.#name(unnamed);
+        if (data === this.#data && !this.table.hidden) this.#fill(most);
+      });
+    }
     this.rows.replaceChildren(...Array.from({ length: count }, row));
     if (count < data.nodes) {
       const more = el("button", { type: "button" }, `Show ${Math.min(ROWS, data.nodes - count)} more of ${data.nodes}`);
