@@ -199,7 +199,7 @@ fn no_system_call_changes_files_processes_or_sockets_outside() {
         let asleep =
             || std::fs::read_to_string(format!("/proc/{}/cmdline", victim.0.id())).unwrap().starts_with("sleep");
         while !asleep() {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
         let script = cage.file("escapes.py", include_str!("data/escapes.py"));
         let (files, readable, process) =

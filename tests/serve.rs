@@ -363,7 +363,7 @@ fn a_model_is_not_asked_on_for_who_has_gone() {
         let body = json!({"message": "Ann likes coffee now.", "mode": "reflexive", "conversation": "gone"});
         let stream = server.say(accept, &body);
         while endpoint.asked().is_empty() {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
         drop(stream);
         assert!(endpoint.is_left());

@@ -88,7 +88,7 @@ impl Endpoint {
     /// Waits until whoever was streamed to, or waited for an answer, has gone away. It hangs if nobody does.
     pub fn is_left(&self) -> bool {
         while !self.left.load(Ordering::SeqCst) {
-            std::thread::yield_now();
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
         true
     }
