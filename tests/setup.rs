@@ -111,6 +111,38 @@ fn setup_keeps_what_a_person_wrote_since() {
 }
 
 #[test]
+fn setup_touches_nothing_of_a_person_that_is_called_as_ours_are() {
+    for (client, path) in
+        [("claude-code", ".claude/skills/git-brain/SKILL.md"), ("opencode", ".opencode/plugins/git-brain.js")]
+    {
+        let code = code();
+        write(&code, path, "// my own\nmine\n");
+        let before = files(code.dir());
+        let refused = code.brain(&["setup", client]).exits(3);
+        assert!(refused.err.contains("another file is there") && refused.err.contains(path), "{}", refused.err);
+        code.brain(&["setup", client, "--remove"]).exits(0);
+        assert_eq!(files(code.dir()), before, "{client}");
+    }
+    // Prose that speaks of the marks is no block of ours.
+    let code = code();
+    let own = "# Rules\n\nThe block between `<!-- git-brain -->` and its end is made by setup.\n\n```md\n<!-- git-brain -->\nx\n<!-- /git-brain -->\n```\n\nReleases are cut on Thursdays.\n";
+    write(&code, "AGENTS.md", own);
+    write(&code, "opencode.json", "// my settings, none yet");
+    for client in ["codex", "opencode"] {
+        code.brain(&["setup", client]).exits(0);
+        code.brain(&["setup", client, "--check"]).exits(0);
+    }
+    assert!(read(&code, "AGENTS.md").starts_with(own));
+    for client in ["codex", "opencode"] {
+        code.brain(&["setup", client, "--remove"]).exits(0);
+    }
+    assert_eq!(
+        (read(&code, "AGENTS.md").as_str(), read(&code, "opencode.json").as_str()),
+        (own, "// my settings, none yet")
+    );
+}
+
+#[test]
 fn setup_refuses_broken_files_and_links_and_changes_nothing() {
     let code = code();
     write(&code, ".claude/settings.json", "{\n  \"hooks\": {\n");

@@ -1,5 +1,7 @@
 //! Markdown: a block of ours between two comments, at the end of the text.
 
+use std::ops::Range;
+
 use super::Edited;
 
 const OPEN: &str = "<!-- git-brain -->";
@@ -9,9 +11,36 @@ fn written(block: &str) -> String {
     format!("{OPEN}\n{}\n{CLOSE}\n", block.trim_end())
 }
 
+/// Where our blocks stand: from a line that is the first comment to the line that is the second. Prose may speak of them, and examples of code
+/// may have them.
+fn blocks(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut open, mut at, mut is_code) = (Vec::new(), None, 0, false);
+    for line in text.split_inclusive('\n') {
+        let (start, words) = (at, line.trim_end());
+        at += line.len();
+        if words.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        match (words, open) {
+            (OPEN, None) if !is_code => open = Some(start),
+            (CLOSE, Some(from)) => {
+                found.push(from..at);
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// Whether the block is there as it should be, and whether one is there.
 pub(super) fn found(text: &str, block: &str) -> (bool, bool) {
-    (text.replace("\r\n", "\n").contains(&written(block)), text.contains(OPEN))
+    let blocks = blocks(text);
+    let is_ours = |range: &Range<usize>| {
+        let own = text[range.clone()].replace("\r\n", "\n");
+        own.trim_end() == written(block).trim_end()
+    };
+    (blocks.iter().any(is_ours), !blocks.is_empty())
 }
 
 pub(super) fn add(edited: &mut Edited, block: &str) {
@@ -28,17 +57,13 @@ pub(super) fn add(edited: &mut Edited, block: &str) {
 
 /// Takes every block out, each with the blank line before it.
 pub(super) fn remove(text: &mut String) {
-    while let Some(start) = text.find(OPEN) {
-        // A block without an end is that one line.
-        let end = text[start..].find(CLOSE).map_or(start + OPEN.len(), |at| start + at + CLOSE.len());
-        let rest = &text[end..];
-        let end = end + if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with('\n')) };
-        let before = &text[..start];
+    for range in blocks(text).into_iter().rev() {
+        let before = &text[..range.start];
         let start = match () {
-            () if before.ends_with("\r\n\r\n") => start - 2,
-            () if before.ends_with("\n\n") => start - 1,
-            () => start,
+            () if before.ends_with("\r\n\r\n") => range.start - 2,
+            () if before.ends_with("\n\n") => range.start - 1,
+            () => range.start,
         };
-        text.replace_range(start..end, "");
+        text.replace_range(start..range.end, "");
     }
 }

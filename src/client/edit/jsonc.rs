@@ -238,7 +238,9 @@ pub(super) fn is_empty(text: &str) -> Read<bool> {
 
 pub(super) fn add_member(edited: &mut Edited, path: &[&str], value: &Value) -> Read<()> {
     let Some(root) = document(&edited.text)? else {
-        let text = pretty(&nested(path, value), "", "  ", "\n") + "\n";
+        // Behind a comment on the last line it would be one.
+        let gap = if edited.text.is_empty() || edited.text.ends_with('\n') { "" } else { "\n" };
+        let text = gap.to_owned() + &pretty(&nested(path, value), "", "  ", "\n") + "\n";
         let end = edited.text.len();
         edited.insert(end, &text);
         return Ok(());

@@ -78,7 +78,7 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
             Piece::Element(path, value) => jsonc::element(text, path, value)?,
             Piece::Table(path, lines) => table::found(text, path, lines)?,
             Piece::Fence(block) => fence::found(text, block),
-            Piece::Whole(own) => (text == own, !text.is_empty()),
+            Piece::Whole(own) => (text == own, begins_alike(text, own)),
         };
         whole += usize::from(is_there);
         any |= is_there && !matches!(piece, Piece::Needed(..)) || is_like;
@@ -88,6 +88,12 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
         (false, true) => Found::Some,
         (false, false) => Found::None,
     })
+}
+
+/// Whether a file begins as one of ours does, of whatever version: with the same two lines. Another one is somebody's own.
+fn begins_alike(text: &str, own: &str) -> bool {
+    let head = |text: &str| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    !text.is_empty() && head(text) == head(own)
 }
 
 /// The text with all pieces. It must have none of them, but for what it needs.
