@@ -70,6 +70,8 @@ pub struct Row<'a> {
     pub created: i64,
     /// 1 + the language's place among [`LANGUAGES`]; 0: cannot be told.
     pub language: u8,
+    /// The classes of its origin: see [`crate::model::Origin::class_bits`].
+    pub origins: u8,
     /// Of a memory that says who speaks: [`speaker_hash`]; else 0.
     pub speaker: u64,
     /// Of a memory: [`text_hash`] of what was said; else 0.
@@ -94,6 +96,7 @@ impl Row<'_> {
         role: Role::None,
         created: 0,
         language: 0,
+        origins: 0,
         speaker: 0,
         text: 0,
         document: 0,
@@ -141,6 +144,7 @@ struct Owned {
     role: Role,
     created: i64,
     language: u8,
+    origins: u8,
     speaker: u64,
     text: u64,
     document: u32,
@@ -169,6 +173,7 @@ impl Batch {
             role: Role::None,
             created: 0,
             language: 0,
+            origins: 0,
             speaker: 0,
             text: 0,
             document: 0,
@@ -180,6 +185,7 @@ impl Batch {
         };
         if let Some(neuron) = neuron.filter(|neuron| !neuron.is_archived()) {
             row.created = neuron.created_at.unix();
+            row.origins = neuron.origin.class_bits();
             match neuron.kind {
                 Kind::Episodic => self.memory(neuron, &mut row),
                 _ if is_statement(neuron) => self.memory(neuron, &mut row),
@@ -275,6 +281,7 @@ impl Batch {
             role: row.role,
             created: row.created,
             language: row.language,
+            origins: row.origins,
             speaker: row.speaker,
             text: row.text,
             document: row.document,

@@ -12,12 +12,12 @@ use crate::activation::recall::{Answer, CLOSE, Filters, Found, closeness};
 use crate::activation::{Cue, Index, NodeIx, Profile, Snapshot, learn, propagate, ways};
 use crate::cycle::count;
 use crate::cycle::network::{TreeNetwork, all_neurons};
-use crate::cycle::recall::{Recalled, keep_fitting};
+use crate::cycle::recall::{Asker, Recalled, keep_fitting};
 use crate::cycle::snapshot::snapshot;
 use crate::cycle::{EmbeddingProgress, Meaning};
 use crate::delta::{Document, Prediction};
 use crate::model::ids::{AgentName, NeuronId};
-use crate::model::{Neuron, Stamp, json, layout, plural};
+use crate::model::{Neuron, Origin, Stamp, json, layout, plural};
 use crate::store::CommitId;
 use crate::text::talk::Said;
 
@@ -46,6 +46,8 @@ pub struct RecallRequest {
     pub explain: bool,
     /// Only memories that come at least so close to the question, each by itself, 0..=1.
     pub close: Option<f64>,
+    /// The sessions of the person who asks: what she said in them herself is as good as trusted to her.
+    pub own: Option<Origin>,
     /// Also sealed memories that keys of this machine open: for a person alone, since programs and models pass on what they read.
     pub sealed: bool,
 }
@@ -126,7 +128,8 @@ impl Brain {
             (found, notes)
         } else {
             let (now, query) = (self.cycle.shared.world.now(), &request.query);
-            self.cycle.recall_fitting(commit, &snapshot, query, filters, (now, request.tokens), progress)?
+            let asker = Asker { now, tokens: request.tokens, own: request.own.as_ref() };
+            self.cycle.recall_fitting(commit, &snapshot, query, filters, asker, progress)?
         };
         notes.extend(unknown);
         if let Some(least) = request.close {

@@ -11,6 +11,7 @@ pub(super) fn recall(session: &Session, args: &args::Recall) -> Done {
     let brain = session.brain()?;
     let moment = |flag, text: Option<&String>, edge| text.map(|text| brain.moment(flag, text, edge)).transpose();
     let request = RecallRequest {
+        own: None,
         query: args.query.join(" "),
         top: args.top,
         at: args.at.clone(),

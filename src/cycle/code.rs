@@ -70,7 +70,12 @@ impl Cycle {
 
     /// The code that is checked out around here, for memories of a tree; none where no code is.
     pub fn here(&self, tree: TreeId) -> Option<Here<'_>> {
-        let checkout = self.store.checkout(Path::new(AROUND))?;
+        if self.has_no_code.get() {
+            return None;
+        }
+        let checkout = self.store.checkout(Path::new(AROUND));
+        self.has_no_code.set(checkout.is_none());
+        let checkout = checkout?;
         Some(Here { cycle: self, checkout, tree, known: RefCell::default(), lines: RefCell::default() })
     }
 }

@@ -121,6 +121,8 @@ use network::Neurons;
 pub struct Cycle {
     /// Where the repository was found.
     pub dir: PathBuf,
+    /// Whether no code is checked out around here.
+    has_no_code: Cell<bool>,
     /// Its repository.
     pub store: Store,
     /// Policy and world, shared with runs on other threads.
@@ -170,7 +172,14 @@ pub struct Shared {
 impl Cycle {
     /// Opens the brain that `dir` lies in, with settings from flags.
     pub fn open(dir: &Path, world: World, flags: &[Override]) -> Result<Self, CycleError> {
-        let store = Store::open(dir)?;
+        Self::open_store(dir, Store::open(dir)?, world, flags)
+    }
+
+    /// Opens the brain of a store that was opened in that folder.
+    ///
+    /// # Errors
+    /// As [`Cycle::open`].
+    pub fn open_store(dir: &Path, store: Store, world: World, flags: &[Override]) -> Result<Self, CycleError> {
         upgrade::check_known(&store)?;
         let policy = Policy::load(&store, &world, flags).map_err(|error| error.of_settings(&store))?;
         let cycle = Self::over(dir, store, policy, world)?;
@@ -237,6 +246,7 @@ impl Cycle {
         });
         Ok(Self {
             dir: dir.to_owned(),
+            has_no_code: Cell::new(false),
             store,
             shared,
             waiting: RefCell::default(),
@@ -298,6 +308,7 @@ impl Cycle {
         let (decisions_walked, outlined, taken_back, is_auditing, void) = Default::default();
         Self {
             dir,
+            has_no_code: Cell::new(false),
             store,
             shared,
             waiting,

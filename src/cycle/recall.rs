@@ -12,10 +12,10 @@ use crate::activation::recall::{Filters, Found, answer_trusted, found_talk, talk
 use crate::limits;
 use crate::model::ids::{HUMAN, NeuronId, concept_id};
 use crate::model::settings::Origins;
-use crate::model::{Kind, Neuron, Stamp, plural};
+use crate::model::{Kind, Neuron, Origin, Stamp, plural};
 use crate::store::CommitId;
 use crate::text;
-use crate::text::talk::{Said, Talk};
+use crate::text::talk::{ASKED, Said, Talk};
 
 /// A memory that was found.
 #[derive(Clone, Debug)]
@@ -26,6 +26,17 @@ pub struct Recalled {
     pub neuron: Neuron,
     /// Other memories that were found and say the same, best first.
     pub copies: Vec<Neuron>,
+}
+
+/// Who asks, beside the question.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    /// The moment of whose salience memories are.
+    pub now: Stamp,
+    /// So many tokens are to be enough for all texts together.
+    pub tokens: Option<usize>,
+    /// The sessions of the person who asks: what she said in them herself is as good as trusted to her.
+    pub own: Option<&'a Origin>,
 }
 
 /// What was found, best first, and what a person should know about it.
@@ -49,7 +60,7 @@ impl Cycle {
         now: Stamp,
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
-        self.recall_fitting(commit, snapshot, query, filters, (now, None), progress)
+        self.recall_fitting(commit, snapshot, query, filters, Asker { now, tokens: None, own: None }, progress)
     }
 
     /// [`Cycle::recall`] of memories whose texts fit into so many tokens together: one that does not fit makes room for worse ones
@@ -63,12 +74,12 @@ impl Cycle {
         snapshot: &Snapshot,
         query: &str,
         filters: Filters,
-        (now, tokens): (Stamp, Option<usize>),
+        asker: Asker<'_>,
         progress: EmbeddingProgress<'_>,
     ) -> Result<Remembered, CycleError> {
         let network = TreeNetwork::new(&self.store, self.store.tree_of(commit)?);
         let neuron = |id: &NeuronId| network.neuron(id);
-        self.recall_by(commit, snapshot, query, filters, (now, tokens), (progress, &neuron))
+        self.recall_by(commit, snapshot, query, filters, asker, (progress, &neuron))
     }
 
     /// [`Cycle::recall`] as it would be if these neurons were otherwise, or gone; `snapshot` has them.
@@ -89,7 +100,8 @@ impl Cycle {
             None => Ok(network.neuron(id)?),
         };
         let now = self.shared.world.now();
-        self.recall_by(commit, snapshot, query, filters, (now, None), (&mut |_, _| (), &neuron))
+        let asker = Asker { now, tokens: None, own: None };
+        self.recall_by(commit, snapshot, query, filters, asker, (&mut |_, _| (), &neuron))
     }
 
     fn recall_by(
@@ -98,7 +110,7 @@ impl Cycle {
         snapshot: &Snapshot,
         query: &str,
         filters: Filters,
-        (now, tokens): (Stamp, Option<usize>),
+        Asker { now, tokens, own }: Asker<'_>,
         (progress, neuron): (EmbeddingProgress<'_>, NeuronById<'_>),
     ) -> Result<Remembered, CycleError> {
         let settings = &self.shared.policy.settings;
@@ -109,11 +121,17 @@ impl Cycle {
         let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
         // An untrusted memory changes no older one.
         let origins = &settings.origins;
-        let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin);
-        let read_by_id = |id: &str| neuron(&NeuronId::parse(id).ok()?).ok()?;
-        let is_trusted = |id: &str| read_by_id(id).is_some_and(|neuron| !tainted(&neuron));
-        let mut ask = |most: usize| {
-            filters.top = Some(most);
+        let is_own = |neuron: &Neuron| {
+            let is_said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
+            is_said && own.is_some_and(|own| neuron.origin.is_of(own))
+        };
+        let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin) && !is_own(neuron);
+        filters.tainted = origins.tainted_bits();
+        let bits = filters.tainted;
+        let is_tainted = |id: &NeuronId| index.graph.find(id).is_some_and(|node| index.origins(node) & bits != 0);
+        let is_trusted = |id: &str| NeuronId::parse(id).is_ok_and(|id| !is_tainted(&id));
+        let mut ask = |most: usize, apart: Option<usize>| {
+            (filters.top, filters.apart) = (Some(most), apart);
             let found = answer_trusted(&index, query, now, settings, &filters, &is_trusted);
             let is_all = found.len() < most;
             (together(found, said), is_all)
@@ -133,21 +151,21 @@ impl Cycle {
         let here = self.here(self.store.tree_of(commit)?);
         // Where memories of another line of the code move down, others are there to take their places.
         let read_most = most.saturating_add(if here.is_some() { limits::SPARE_MEMORIES } else { 0 });
-        let (mut found, is_all) = ask(read_most.saturating_add(limits::SPARE_MEMORIES));
+        let spare = read_most.saturating_add(limits::SPARE_MEMORIES);
+        let (mut found, is_all) = ask(spare, Some(spare.saturating_mul(2)));
         if found.len() < read_most && !is_all {
-            (found, _) = ask(limits::RANKED_WIDELY.max(read_most));
+            (found, _) = ask(limits::RANKED_WIDELY.max(read_most), None);
         }
-        found.truncate(read_most);
-        let mut found = as_far_as(found, usize::MAX, tainted, read)?;
-        let is_any_tainted = found.iter().any(|recalled| recalled.all().any(tainted));
-        if is_any_tainted {
-            found = as_far_as(ask(limits::RANKED_WIDELY.max(read_most)).0, read_most, tainted, read)?;
+        let is_any_tainted = found.iter().take(read_most).flatten().any(|found| is_tainted(&found.id));
+        if !is_any_tainted {
+            found.truncate(read_most);
         }
+        let mut found = as_far_as(found, if is_any_tainted { read_most } else { usize::MAX }, tainted, read)?;
         if let Some(here) = &here {
             prefer_here(&mut found, here, read_most);
         }
         if is_any_tainted {
-            hold_back_tainted(&mut found, most, places, origins);
+            hold_back_tainted(&mut found, most, places, origins, tainted);
         }
         found.truncate(most);
         if let Some(tokens) = tokens {
@@ -186,12 +204,6 @@ impl Cycle {
             }
         }
         Ok(turns)
-    }
-}
-
-impl Recalled {
-    fn all(&self) -> impl Iterator<Item = &Neuron> {
-        std::iter::once(&self.neuron).chain(&self.copies)
     }
 }
 
@@ -278,8 +290,14 @@ fn prefer_here(found: &mut Vec<Recalled>, here: &Here<'_>, most: usize) {
 
 /// Keeps the best `top` of what was found, where some is not trusted: that counts less by `[origins] weight`, and has at most
 /// `[origins] share` of `places`, all its origins together, unless nothing else is there to fill them.
-fn hold_back_tainted(found: &mut Vec<Recalled>, top: usize, places: usize, origins: &Origins) {
-    let tainted = |recalled: &Recalled| origins.is_tainted(&recalled.neuron.origin);
+fn hold_back_tainted(
+    found: &mut Vec<Recalled>,
+    top: usize,
+    places: usize,
+    origins: &Origins,
+    tainted: impl Fn(&Neuron) -> bool,
+) {
+    let tainted = |recalled: &Recalled| tainted(&recalled.neuron);
     let weighed = std::mem::take(found).into_iter().map(|mut recalled| {
         let is_tainted = tainted(&recalled);
         if is_tainted {
@@ -411,14 +429,15 @@ mod tests {
         ] {
             let origins = Origins { weight: 1000, share, ..Origins::default() };
             let mut found = ranked(tainted, trusted);
-            hold_back_tainted(&mut found, places, places, &origins);
+            hold_back_tainted(&mut found, places, places, &origins, |neuron| origins.is_tainted(&neuron.origin));
             let is_tainted = |recalled: &&Recalled| recalled.neuron.origin != Origin::local();
             let (kept, all) = (found.iter().filter(is_tainted).count(), (tainted + trusted).min(places));
             assert_eq!((kept, found.len()), (expected, all), "{share} % of {places}: {tainted} and {trusted}");
         }
         // Half as good as it is: the trusted one comes first, and the order tells.
         let mut found = ranked(1, 1);
-        hold_back_tainted(&mut found, 2, 2, &Origins { weight: 500, ..Origins::default() });
+        let origins = Origins { weight: 500, ..Origins::default() };
+        hold_back_tainted(&mut found, 2, 2, &origins, |neuron| origins.is_tainted(&neuron.origin));
         assert_eq!(found.iter().map(|r| r.found.activation).collect::<Vec<_>>(), [99.0, 50.0]);
     }
 
@@ -468,8 +487,8 @@ mod tests {
                 go_on
             }).count();
             prop_assert_eq!(part.len(), needed);
-            hold_back_tainted(&mut whole, top, top, &origins);
-            hold_back_tainted(&mut part, top, top, &origins);
+            hold_back_tainted(&mut whole, top, top, &origins, tainted);
+            hold_back_tainted(&mut part, top, top, &origins, tainted);
             let ids = |found: &[Recalled]| found.iter().map(|recalled| recalled.found.id.to_string()).collect::<Vec<_>>();
             prop_assert_eq!(ids(&part), ids(&whole));
         }

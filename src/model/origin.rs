@@ -20,6 +20,9 @@ const AND: char = '+';
 /// Classes from most to least trusted. What is not listed ranks below all of them.
 const CLASSES: [&str; 9] = ["bootstrap", "local", "approved", "import", "hook", "mcp", "http", "clone", "webhook"];
 
+/// How many of them are trusted whatever the settings say; of the others the settings say how far.
+const SETTLED: usize = 3;
+
 /// Of more places than can be said. It is no known class, so it is trusted least.
 const MANY: &str = "many";
 
@@ -111,6 +114,11 @@ impl Origin {
         self.labels().map(class)
     }
 
+    /// The classes of its labels whose level the settings say, a bit each, in the order of [`Origins::levels`].
+    pub fn class_bits(&self) -> u8 {
+        self.classes().filter_map(set_class).fold(0, |bits, at| bits | 1 << at)
+    }
+
     /// Whether a part of it came by a class, whether or not a person has approved it since.
     pub fn came_by(&self, wanted: &str) -> bool {
         let first = |label: &str| {
@@ -134,7 +142,7 @@ impl Origin {
 
     /// Whether a person's program was told to remember what comes from here alone.
     pub fn is_remembered(&self, source: Option<&str>) -> bool {
-        self.classes().all(|class| matches!(class, "mcp" | "http")) && self.person(source).is_some()
+        self.classes().all(|class| class == "mcp") && self.person(source).is_some()
     }
 
     /// Whether a part of it is the wanted origin, or one below it: `hook:codex:ann` is of `hook:codex`, and of `hook`.
@@ -209,6 +217,11 @@ impl Origin {
 fn rank(label: &str) -> usize {
     let class = class(label.split(AND).next().unwrap_or(""));
     CLASSES.iter().position(|c| *c == class).unwrap_or(CLASSES.len())
+}
+
+/// The place of a class among those whose level the settings say; of every other one behind the last.
+fn set_class(class: &str) -> Option<usize> {
+    CLASSES.iter().position(|known| *known == class).unwrap_or(CLASSES.len()).checked_sub(SETTLED)
 }
 
 fn class(label: &str) -> &str {
@@ -293,16 +306,18 @@ impl Origins {
     }
 
     fn level_of(&self, label: &str) -> Level {
-        match class(label) {
-            "bootstrap" | "local" | APPROVED => Level::Trusted,
-            "import" => self.import,
-            "hook" => self.hook,
-            "mcp" => self.mcp,
-            "http" => self.http,
-            "clone" => self.clone,
-            "webhook" => self.webhook,
-            _ => self.other,
-        }
+        set_class(class(label)).map_or(Level::Trusted, |at| self.levels()[at])
+    }
+
+    /// The levels that the settings say, in the order of [`CLASSES`]; that of every other class last.
+    fn levels(&self) -> [Level; CLASSES.len() + 1 - SETTLED] {
+        [self.import, self.hook, self.mcp, self.http, self.clone, self.webhook, self.other]
+    }
+
+    /// The classes that are not trusted, a bit each as [`Origin::class_bits`] has them: an origin that shares one is tainted, and no other.
+    pub fn tainted_bits(&self) -> u8 {
+        let tainted = self.levels().into_iter().enumerate().filter(|(_, level)| *level != Level::Trusted);
+        tainted.fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
     /// Whether what has this origin needs approval before it may enter consolidated memory.
@@ -458,6 +473,45 @@ mod tests {
             "approved:webhook+approved:mcp"
         );
         assert_eq!(Origin::merged(None, &origin("mcp"), &origin("local"), (false, false)), origin("mcp"));
+    }
+
+    #[test]
+    fn bits_of_classes_tell_what_is_tainted() {
+        let plain = [
+            "bootstrap",
+            "local",
+            "approved:mcp:a",
+            "import:x",
+            "hook:codex",
+            "mcp:a",
+            "http:b",
+            "clone:c",
+            "webhook:d",
+            "many",
+            "x",
+        ];
+        let both = plain.iter().flat_map(|a| plain.map(|b| format!("{a}+{b}")));
+        let all: Vec<Origin> = plain.map(str::to_owned).into_iter().chain(both).map(|text| Origin(text)).collect();
+        let levels = [Level::Trusted, Level::Tainted, Level::Review, Level::Refused];
+        for at in 0..7 {
+            for level in levels {
+                let mut settings = Origins::default();
+                let of = [
+                    &mut settings.import,
+                    &mut settings.hook,
+                    &mut settings.mcp,
+                    &mut settings.http,
+                    &mut settings.clone,
+                    &mut settings.webhook,
+                    &mut settings.other,
+                ];
+                *of.into_iter().nth(at).unwrap() = level;
+                for origin in &all {
+                    let told = origin.class_bits() & settings.tainted_bits() != 0;
+                    assert_eq!(told, settings.is_tainted(origin), "{origin} {settings:?}");
+                }
+            }
+        }
     }
 
     #[test]

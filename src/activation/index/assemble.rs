@@ -190,11 +190,13 @@ impl<'a> Table<'a> {
         let (mut roles, mut created, mut languages) = (Vec::new(), Vec::new(), Vec::new());
         let (mut speakers, mut sessions, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         let (mut titles, mut texts, mut documents) = (Vec::new(), Vec::new(), Vec::new());
+        let mut origins = Vec::new();
         for placed in self.slots() {
             let (row, of_all) = placed.map_or((Row::NONE, &[][..]), |placed| (placed.row, self.words(placed)));
             roles.push(row.role as u8);
             created.push(row.created);
             languages.push(row.language);
+            origins.push(row.origins);
             speakers.push(row.speaker);
             texts.push(row.text);
             documents.push(row.document);
@@ -209,6 +211,7 @@ impl<'a> Table<'a> {
         writer.put(tag::ROLES, &roles);
         writer.put(tag::CREATED, &created);
         writer.put(tag::LANGUAGES, &languages);
+        writer.put(tag::ORIGINS, &origins);
         writer.put(tag::SPEAKERS, &speakers);
         writer.put(tag::TEXTS, &texts);
         writer.put(tag::DOCUMENTS, &documents);

@@ -63,6 +63,11 @@ impl<'a> Index<'a> {
         Forms { stem: named.to_owned(), of }
     }
 
+    /// Memories that have a stem.
+    pub(in crate::activation) fn with_stem(&self, stem: &str) -> impl Iterator<Item = NodeIx> + use<'_, 'a> {
+        self.postings(stem).map(|(node, ..)| node)
+    }
+
     /// Memories that have a word, how often, and the content words of each.
     pub(super) fn having<'f>(&'f self, forms: &'f Forms) -> impl Iterator<Item = (NodeIx, u16, u32)> + use<'f, 'a> {
         forms.of.iter().flat_map(move |(stem, languages)| {

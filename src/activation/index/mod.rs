@@ -169,6 +169,11 @@ impl<'a> Index<'a> {
         Stamp::from_unix(self.at(node).map_or(0, |(texts, row, _)| texts.created(row)))
     }
 
+    /// The classes of a neuron's origin: see [`crate::model::Origin::class_bits`].
+    pub fn origins(&self, node: NodeIx) -> u8 {
+        self.at(node).map_or(0, |(texts, row, _)| texts.origins(row))
+    }
+
     /// Who speaks in a memory: see [`reading::speaker_hash`]; 0 for nobody.
     pub(super) fn speaker(&self, node: NodeIx) -> u64 {
         self.at(node).map_or(0, |(texts, row, _)| texts.speaker(row))

@@ -58,6 +58,7 @@ pub(super) mod tag {
     pub const TITLED: u32 = 143;
     pub const TEXTS: u32 = 144;
     pub const DOCUMENTS: u32 = 145;
+    pub const ORIGINS: u32 = 146;
 }
 
 /// What is counted over all texts.
@@ -88,6 +89,7 @@ pub(super) struct Texts<'a> {
     roles: &'a [u8],
     created: &'a [i64],
     languages: &'a [u8],
+    origins: &'a [u8],
     speakers: &'a [u64],
     texts: &'a [u64],
     documents: &'a [u32],
@@ -153,6 +155,7 @@ impl<'a> Texts<'a> {
             roles: sections.array(tag::ROLES)?,
             created: sections.array(tag::CREATED)?,
             languages: sections.array(tag::LANGUAGES)?,
+            origins: sections.array(tag::ORIGINS)?,
             speakers: sections.array(tag::SPEAKERS)?,
             texts: sections.array(tag::TEXTS)?,
             documents: sections.array(tag::DOCUMENTS)?,
@@ -226,6 +229,11 @@ impl<'a> Texts<'a> {
         self.created.get(row).copied().unwrap_or(0)
     }
 
+    /// See [`Row::origins`].
+    pub fn origins(&self, row: usize) -> u8 {
+        self.origins.get(row).copied().unwrap_or(0)
+    }
+
     /// See [`Row::language`].
     pub fn language(&self, row: usize) -> u8 {
         self.languages.get(row).copied().unwrap_or(0)
@@ -262,6 +270,7 @@ impl<'a> Texts<'a> {
             role,
             created: self.created(row),
             language: self.language(row),
+            origins: self.origins(row),
             speaker: self.speaker(row),
             text: self.text(row),
             document: self.document(row),

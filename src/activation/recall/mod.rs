@@ -22,12 +22,13 @@ mod tests;
 mod wave;
 
 pub use closeness::{CLOSE, closeness, closeness_of_text};
-pub use newest::names_change;
+pub use newest::{changing, names_change};
 use serde::Serialize;
 
 use super::graph::NodeIx;
 use super::index::{Index, Length, idf};
 use crate::citation::Seen;
+use crate::limits;
 use crate::model::ids::NeuronId;
 use crate::model::{Kind, Neuron, Origin, Settings, Stamp};
 use crate::text;
@@ -38,6 +39,8 @@ use wave::{Front, Surroundings};
 
 /// Weaker arrivals are dropped.
 const LEAST: f64 = 0.01;
+/// How many times as many trusted memories as others are ranked where some are not trusted: many may say the same.
+const OTHERS: usize = 4;
 
 /// The constants of recall, so that a measurement can leave a part out. `docs/recall.md` says what each brings, and why it
 /// is what it is.
@@ -209,6 +212,11 @@ pub struct Filters {
     pub session: Option<String>,
     /// Answer concepts as well; they are answered anyway where no memory is found.
     pub concepts: bool,
+    /// Classes of origins that are not trusted: see [`crate::model::settings::Origins::tainted_bits`].
+    pub tainted: u8,
+    /// Where some of the best are of them: so many of these and, ranked widely, so many times [`OTHERS`] of the others, whatever `top` says.
+    /// What is not trusted cannot push what is out of sight, and not all of it has to be read.
+    pub apart: Option<usize>,
     /// How much memories mean what the question means, -1 to 1, as far as somebody can tell: the cosines of embeddings.
     pub meaning: Vec<(NodeIx, f64)>,
 }
@@ -439,8 +447,21 @@ fn answer_with(
     }
     scores.weigh(index, &asked, now, settings, method);
     let top = filters.top.unwrap_or(settings.recall.top);
-    let wide = top.max(method.beam);
+    let mut wide = top.max(method.beam);
     let mut found = scores.ranking(index, &asked, filters, method, (top, wide));
+    let is_tainted = |one: &Candidate| index.origins(one.node) & filters.tainted != 0;
+    let apart = filters.apart.filter(|_| found.iter().take(top).any(is_tainted));
+    if let Some(most) = apart {
+        found = scores.ranking(index, &asked, filters, method, (limits::RANKED_WIDELY, limits::RANKED_WIDELY));
+        let mut left = [most * OTHERS, most];
+        found.retain(|one| {
+            let left = &mut left[usize::from(is_tainted(one))];
+            let has_room = *left > 0;
+            *left = left.saturating_sub(1);
+            has_room
+        });
+        wide = wide.max(found.len());
+    }
     let is_bounded = filters.session.is_some() || filters.since.is_some() || filters.until.is_some();
     if filters.concepts || found.is_empty() && !is_bounded {
         found.extend(concepts(index, &asked));
@@ -455,7 +476,7 @@ fn answer_with(
     interact(index, &mut found, &settings.activation);
     rank(index, &mut found, wide);
     newest::newest_first(index, question, &asked, &mut found, method, is_trusted);
-    found.truncate(top);
+    found.truncate(if apart.is_some() { wide } else { top });
     let id_of = |node: NodeIx| NeuronId::parse(index.graph.id(node)).ok();
     let found = found.into_iter().filter_map(|Candidate { node, score, by, context, inhibition, changes }| {
         let id = id_of(node)?;

@@ -4,13 +4,13 @@
 //! changed ([`crate::text::change`]) and is about the same. The newer one takes the place of the older: nothing is passed that did not stand
 //! behind the older answer. Must not know where memories come from; whoever asks says whom it trusts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::question::Asked;
 use super::ranking::{By, Candidate};
 use super::{Evidence, Method, Trust};
 use crate::activation::graph::NodeIx;
-use crate::activation::index::{Forms, Index, Told};
+use crate::activation::index::{Forms, Index, Told, idf};
 use crate::activation::reading::{ASKS, CAPITAL, CHANGED, CONTENT, OWNER};
 use crate::model::NeuronId;
 use crate::text::Language;
@@ -24,6 +24,8 @@ const SENTENCE: usize = 40;
 const BETWEEN: usize = 4;
 /// Among how many of the best a statement that is the same but for a value is looked for.
 const VALUE_AMONG: usize = 64;
+/// Memories with the words of an older one that are looked at for newer ones: those of its rarest words first.
+const LOOKED: usize = 8_192;
 /// Stems of words by which who speaks says that it is about the speaker.
 const FIRST_PERSON: [&str; 16] =
     ["i", "i've", "i'v", "i'm", "we", "we've", "we'v", "we're", "we'r", "j", "je", "nous", "on", "ai", "avon", "avons"];
@@ -162,6 +164,40 @@ pub fn names_change(index: &Index<'_>, older: &NeuronId, newer: &NeuronId) -> bo
     older.created < newer.created
         && index.says_change(node, most)
         && says_change(&Memory::new(older, &wanted), &Memory::new(newer, &wanted), &wanted)
+}
+
+/// Memories that say by their words that what one of these says changed, and are newer, oldest first; of more than `most` those that share the
+/// rarest words with it. Whatever was asked, and at a cost that is bounded whatever the size of the network.
+pub fn changing(index: &Index<'_>, older: &[&NeuronId], most: usize) -> Vec<NeuronId> {
+    let brief = Method::default().brief;
+    let wanted = Wanted { words: &[], names: &|_| false };
+    let read = |node: NodeIx| index.told(node, brief).map(|told| Memory::new(told, &wanted));
+    let mut found: BTreeMap<NodeIx, f64> = BTreeMap::new();
+    for older in older.iter().filter_map(|id| read(index.graph.find(id)?)) {
+        let mut stems: Vec<(usize, &str)> = older.content.iter().map(|stem| (index.rarity(stem), *stem)).collect();
+        stems.sort_unstable();
+        let mut shared: BTreeMap<NodeIx, f64> = BTreeMap::new();
+        let mut looked = 0;
+        for (count, stem) in stems {
+            looked += count;
+            if looked > LOOKED && looked > count {
+                break;
+            }
+            let says =
+                |node: &NodeIx| index.created(*node).unix() > older.told.created && index.says_change(*node, brief);
+            for node in index.with_stem(stem).filter(says) {
+                *shared.entry(node).or_default() += idf(count, index.memories());
+            }
+        }
+        shared.retain(|node, _| read(*node).is_some_and(|newer| says_change(&older, &newer, &wanted)));
+        found.extend(shared);
+    }
+    let mut found: Vec<(NodeIx, f64)> = found.into_iter().collect();
+    let age = |node: NodeIx| (index.created(node), index.graph.order(node));
+    found.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| age(*b).cmp(&age(*a))));
+    found.truncate(most);
+    found.sort_by_key(|(node, _)| age(*node));
+    found.into_iter().filter_map(|(node, _)| NeuronId::parse(index.graph.id(node)).ok()).collect()
 }
 
 /// Whether two statements are one but for a value: the same words around it, of the same speaker.

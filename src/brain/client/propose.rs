@@ -9,6 +9,7 @@ use crate::brain::outcome::check_value;
 use crate::brain::write::Given;
 use crate::brain::{Brain, BrainError, FeedRequest, Source};
 use crate::cycle::network::TreeNetwork;
+use crate::cycle::recall::Asker;
 use crate::delta::operation::Create;
 use crate::delta::{Document, Operation, Prediction};
 use crate::limits;
@@ -209,7 +210,7 @@ impl Brain {
         let snapshot = self.snapshot_of(wake)?;
         let filters = Filters { top: Some(limits::CLIENT_MEMORIES), ..Filters::default() };
         let now = self.cycle.shared.world.now();
-        let asked = (now, None);
+        let asked = Asker { now, tokens: None, own: None };
         let (found, _) = self.cycle.recall_fitting(wake, &snapshot, &neuron.concept, filters, asked, &mut |_, _| ())?;
         let pathway = ways(&snapshot.index(), found.iter().map(|one| &one.found).filter(|one| one.id == id));
         let agent = client.agent();

@@ -89,9 +89,17 @@ impl Desk {
         let nothing_close = first.nothing_close;
         let mut notes = first.notes;
         let at = first.at;
-        let places = first.results.len();
-        let is_full = places >= brain.cycle.shared.policy.settings.recall.top;
-        let mut found = first.results;
+        let is_full = first.results.len() >= brain.cycle.shared.policy.settings.recall.top;
+        // Who asks for a time wants the state of then.
+        let mut found = match request.since.or(request.until) {
+            Some(_) => first.results,
+            None => {
+                let origins = &brain.cycle.shared.policy.settings.origins;
+                let is_trusted = |one: &Answer| !origins.is_tainted(&one.origin);
+                brain.with_newer(first.results, brain.commit_named(&at)?, |_| true, is_trusted)?
+            }
+        };
+        let places = found.len();
         // Memories beyond the first places follow them, so that each page keeps what the settings say of origins.
         if from >= places && is_full {
             let wider = RecallRequest { top: Some(limits::CLIENT_MEMORIES), at: Some(at.clone()), ..request };

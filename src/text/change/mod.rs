@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::AhoCorasick;
 
@@ -50,8 +50,20 @@ struct Phrase {
 struct List {
     phrases: Vec<Phrase>,
     about: HashMap<String, u8>,
-    changing: Finder,
-    unsure: Finder,
+    /// Whoever only asks has no use for these.
+    changing: OnceLock<Finder>,
+    unsure: OnceLock<Finder>,
+}
+
+impl List {
+    fn changing(&self) -> &Finder {
+        let changes = |kind| matches!(kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
+        self.changing.get_or_init(|| Finder::of(&self.phrases, changes))
+    }
+
+    fn unsure(&self) -> &Finder {
+        self.unsure.get_or_init(|| Finder::of(&self.phrases, |kind| kind == Kind::Unsure))
+    }
 }
 
 /// Some of the phrases, all looked for in one pass, by their first parts.
@@ -79,17 +91,9 @@ impl Finder {
     }
 }
 
-struct Lists {
-    english: List,
-    french: List,
-    japanese: List,
-}
-
-static LISTS: LazyLock<Lists> = LazyLock::new(|| Lists {
-    english: list(include_str!("en.txt"), Language::English),
-    french: list(include_str!("fr.txt"), Language::French),
-    japanese: list(include_str!("ja.txt"), Language::Japanese),
-});
+static ENGLISH: LazyLock<List> = LazyLock::new(|| list(include_str!("en.txt"), Language::English));
+static FRENCH: LazyLock<List> = LazyLock::new(|| list(include_str!("fr.txt"), Language::French));
+static JAPANESE: LazyLock<List> = LazyLock::new(|| list(include_str!("ja.txt"), Language::Japanese));
 
 fn list(text: &'static str, language: Language) -> List {
     let mut kind = Kind::Unsure;
@@ -100,12 +104,11 @@ fn list(text: &'static str, language: Language) -> List {
             continue;
         }
         let is_one = language == Language::Japanese;
-        let parts = |of: fn(Word<'_>) -> String| -> Vec<String> {
-            let words =
-                line.split('…').map(|part| words_in(part, Some(language)).into_iter().map(of).collect::<Vec<_>>());
-            words.map(|words| joined(words.iter().map(String::as_str), is_one).0).collect()
+        let parts: Vec<Vec<Word<'_>>> = line.split('…').map(|part| words_in(part, Some(language))).collect();
+        let joined_by = |of: for<'w> fn(&'w Word<'_>) -> &'w str| -> Vec<String> {
+            parts.iter().map(|words| joined(words.iter().map(of), is_one).0).collect()
         };
-        let phrase = Phrase { kind, keys: parts(|word| word.key), stems: parts(|word| word.stem) };
+        let phrase = Phrase { kind, keys: joined_by(|word| &word.key), stems: joined_by(|word| &word.stem) };
         match kind {
             Kind::About(relation) => {
                 *about.entry(phrase.stems.concat().trim().to_owned()).or_default() |= 1 << relation
@@ -113,9 +116,7 @@ fn list(text: &'static str, language: Language) -> List {
             _ => phrases.push(phrase),
         }
     }
-    let changes = |kind| matches!(kind, Kind::Replaced | Kind::Ended | Kind::Present | Kind::By(_));
-    let (changing, unsure) = (Finder::of(&phrases, changes), Finder::of(&phrases, |kind| kind == Kind::Unsure));
-    List { phrases, about, changing, unsure }
+    List { phrases, about, changing: OnceLock::new(), unsure: OnceLock::new() }
 }
 
 fn kind_of(heading: &str) -> Kind {
@@ -149,9 +150,9 @@ fn joined<'w>(words: impl Iterator<Item = &'w str>, is_japanese: bool) -> (Strin
 
 fn lists(language: Option<Language>) -> &'static List {
     match language {
-        Some(Language::French) => &LISTS.french,
-        Some(Language::Japanese) => &LISTS.japanese,
-        _ => &LISTS.english,
+        Some(Language::French) => &FRENCH,
+        Some(Language::Japanese) => &JAPANESE,
+        _ => &ENGLISH,
     }
 }
 
@@ -189,7 +190,7 @@ pub struct Mark {
 pub fn marks(said: &str, language: Option<Language>, words: &[Word<'_>]) -> Vec<Mark> {
     let list = lists(language);
     let is_one = language == Some(Language::Japanese);
-    if !list.changing.says(list, words, is_one) {
+    if !list.changing().says(list, words, is_one) {
         return Vec::new();
     }
     for sentence in sentences(said) {
@@ -198,7 +199,7 @@ pub fn marks(said: &str, language: Option<Language>, words: &[Word<'_>]) -> Vec<
         let from = words.partition_point(|word| word.start < inside.start);
         let to = words.partition_point(|word| word.start < inside.end);
         let row = &words[from..to.max(from)];
-        if !asks(sentence) && list.changing.says(list, row, is_one) && !list.unsure.says(list, row, is_one) {
+        if !asks(sentence) && list.changing().says(list, row, is_one) && !list.unsure().says(list, row, is_one) {
             let mark = |at: usize| Mark {
                 is_inside: (from..to).contains(&at),
                 is_owner: (from..to).contains(&at) && is_owner(said, language, words, at),
