@@ -8,11 +8,11 @@ use crate::sandbox::Sandbox;
 
 const SESSION: &str = "095fd0b4-36fb-4539-979f-043a5c274581";
 
-fn line(role: &str, text: &str, at: &str) -> String {
+pub fn line(role: &str, text: &str, at: &str) -> String {
     json!({"type": role, "message": {"role": role, "content": text}, "timestamp": at}).to_string() + "\n"
 }
 
-fn hook(brain: &Sandbox, client: &str, event: &str, input: &Value) -> String {
+pub fn hook(brain: &Sandbox, client: &str, event: &str, input: &Value) -> String {
     brain.brain_with(&["hook", client, event], input.to_string().as_bytes()).exits(0).out
 }
 
@@ -25,7 +25,7 @@ fn log(brain: &Sandbox) -> String {
 }
 
 /// Waits until no job is left and the process in the background has let go.
-fn settled(brain: &Sandbox) {
+pub fn settled(brain: &Sandbox) {
     let private = brain.dir().join(".git/git-brain");
     let lock = private.join("locks/capture");
     let end = Instant::now() + Duration::from_secs(60);
@@ -39,7 +39,7 @@ fn settled(brain: &Sandbox) {
         if is_free {
             return;
         }
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
     panic!("the background process does not end: {}", log(brain));
 }
@@ -477,7 +477,7 @@ fn agent_that_repeats_a_memory_or_says_what_it_will_do_leaves_no_memory() {
 }
 
 /// What is said in a session of Claude Code, turn by turn: a person's words, and an agent's.
-fn session(brain: &Sandbox, name: &str, turns: &[(&str, &str)]) {
+pub fn session(brain: &Sandbox, name: &str, turns: &[(&str, &str)]) {
     let lines = turns.iter().enumerate().map(|(at, (asked, answered))| {
         let moment = |second: usize| format!("2026-01-26T14:{at:02}:{second:02}Z");
         line("user", asked, &moment(0)) + &line("assistant", answered, &moment(30))

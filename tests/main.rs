@@ -21,6 +21,7 @@ mod chat;
 mod checkout;
 mod ci;
 mod cli;
+mod client_day;
 mod client_hooks;
 mod code_memory;
 mod command_agent;

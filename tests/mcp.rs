@@ -123,7 +123,7 @@ impl Client {
 
     /// What a tool says that does not work.
     #[track_caller]
-    fn fails(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn fails(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.result("tools/call", json!({"name": tool, "arguments": arguments}));
         assert_eq!(result["isError"], true, "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()

@@ -21,12 +21,13 @@ pub(super) struct Person {
 }
 
 impl Brain {
-    /// Whether a memory may be shown to a client that has not asked for it: what another client's session said, and what another person's program
-    /// remembered, is shown where its origin is trusted, or a person approved it.
+    /// Whether a memory may be shown to a client that has not asked for it: what another client's session said, what another person's agent
+    /// remembered, and what programs fed, is shown where its origin is trusted, or a person approved it.
     pub(super) fn may_show(&self, origin: &Origin, source: Option<&str>, own: &Person) -> bool {
         let has = |classes: &[&str]| origin.classes().any(|class| classes.contains(&class));
-        let is_of_another = has(&[CLASS]) && !origin.is_of(&own.sessions)
-            || has(&["mcp", "http"]) && source.is_none_or(|source| source != own.name);
+        let is_of_another = has(&[CLASS]) && !own.has_said(origin)
+            || has(&["mcp"]) && source.is_none_or(|source| source != own.name)
+            || has(&["http"]);
         !is_of_another || self.cycle.shared.policy.settings.origins.level(origin) == Level::Trusted
     }
 
@@ -46,10 +47,15 @@ impl Brain {
 }
 
 impl Person {
+    /// Whether what has this origin was said in her sessions with the client.
+    pub fn has_said(&self, origin: &Origin) -> bool {
+        origin.is_of(&self.sessions)
+    }
+
     /// Whether she said that in a session with the client, or a program of hers was told to remember it.
     pub fn said(&self, neuron: &Neuron) -> bool {
         let (origin, source) = (&neuron.origin, neuron.source.as_deref());
-        source.is_some_and(|source| source.starts_with(ASKED)) && origin.is_of(&self.sessions)
+        source.is_some_and(|source| source.starts_with(ASKED)) && self.has_said(origin)
             || origin.is_remembered(source) && origin.person(source) == Some(&self.name)
     }
 }

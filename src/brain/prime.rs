@@ -12,6 +12,7 @@ use super::{Brain, BrainError, RecallRequest};
 use crate::activation::graph::NodeIx;
 use crate::activation::graph::has_rule;
 use crate::activation::reading::Role;
+use crate::activation::recall::changing;
 use crate::client::Client;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::snapshot::snapshot;
@@ -141,7 +142,7 @@ impl Brain {
     /// A revision that names no commit (exit code 2); a file that cannot be read (5).
     pub fn prime(&self, request: &PrimeRequest) -> Result<Prime, BrainError> {
         let wake = self.at(None)?;
-        let client = request.client.as_deref().and_then(|client| client.parse::<Client>().ok());
+        let client = request.client.as_deref().and_then(Client::of_program);
         let own = client.map(|client| self.person_at(client));
         let mut seen: BTreeMap<String, String> = self.cycle.store.cached_document(SEEN).unwrap_or_default();
         let since = match (&request.since, &request.client) {
@@ -301,6 +302,21 @@ impl Brain {
         }
         let (snapshot, now) = (snapshot(store, tree)?, self.cycle.shared.world.now());
         let (graph, index) = (snapshot.graph(), snapshot.index());
+        // In the place of what is out of date stands what says that it changed, if that may be shown.
+        let current = |one: PrimeMemory| -> Result<PrimeMemory, BrainError> {
+            for id in changing(&index, &[&one.id], limits::OLDER).iter().rev() {
+                if let Some(newer) = network.shared(id)?.and_then(|neuron| self.started_with(&neuron, own)) {
+                    return Ok(PrimeMemory { is_rule: one.is_rule || newer.is_rule, ..newer });
+                }
+            }
+            Ok(one)
+        };
+        for one in std::mem::take(&mut found) {
+            let one = current(one)?;
+            if found.iter().all(|other| other.id != one.id) {
+                found.push(one);
+            }
+        }
         let is_memory = |node: &NodeIx| index.role(*node) == Role::Memory && !graph.is_archived(*node);
         let all = graph.nodes().filter(is_memory).map(|node| (graph.salience_at(node, now), node));
         // What comes from elsewhere must not keep people's own memories out, however much of it there is; nor what programs say, what people said.
@@ -337,8 +353,11 @@ impl Brain {
                     moved_in.push(PrimeMemory { is_rule: false, ..one });
                     continue;
                 }
-                rules += usize::from(one.is_rule);
-                found.push(one);
+                let one = current(one)?;
+                if found.iter().all(|other| other.id != one.id) {
+                    rules += usize::from(one.is_rule);
+                    found.push(one);
+                }
             }
         }
         found.sort_by_key(|one| !one.is_rule);

@@ -195,6 +195,10 @@ impl Brain {
     pub fn commit_view(&self, id: &str) -> Result<Option<CommitView>, BrainError> {
         let Some(id) = self.cycle.store.resolve_id(id)? else { return Ok(None) };
         let commit = self.cycle.store.commit(id)?;
+        // Beside code there are commits of code: what they say is nothing that the brain remembers.
+        if self.cycle.store.folder(self.cycle.store.tree_of(id)?, layout::NETWORK)?.is_none() {
+            return Ok(None);
+        }
         let mut changes = match commit.parents.first() {
             Some(parent) => self.differences(*parent, commit.id)?.lines,
             None => Vec::new(),

@@ -36,6 +36,16 @@ pub enum Client {
 }
 
 impl Client {
+    /// The client that a program of the tool protocol is a part of, by the name that it says: `codex-mcp-client` is Codex'.
+    pub fn of_program(name: &str) -> Option<Self> {
+        let is_of = |client: &&Self| {
+            let rest = name.strip_prefix(client.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let code = (name == "visual-studio-code").then_some(Self::Vscode);
+        Self::ALL.iter().find(is_of).copied().or(code)
+    }
+
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::ClaudeCode, Self::Codex, Self::Cursor, Self::Vscode, Self::Opencode, Self::Gemini];

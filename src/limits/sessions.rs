@@ -4,6 +4,8 @@
 pub const HOOK_INPUT_BYTES: usize = 16 << 20;
 /// Bytes of a line of a transcript at most: longer ones hold files and pictures, and no turn of a conversation.
 pub const TRANSCRIPT_LINE_BYTES: usize = 4 << 20;
+/// Bytes of a turn that are looked through for secrets before it is cut to one stimulus.
+pub const TURN_BYTES: usize = 64 << 10;
 /// Bytes of a transcript that one look reads at most: the next look goes on there.
 pub const TRANSCRIPT_BYTES: usize = 32 << 20;
 /// Bytes of a text that is looked at for a rule: who gives one is short.

@@ -59,6 +59,7 @@ fn is_zero(n: &u32) -> bool {
 impl Stimulus {
     /// The id of a stimulus that has a source: a hash of (source, origin, session, at as given, text), so that feeding it
     /// again changes nothing, and what a person says is not what somebody else said. `given_at` is `None` where the user gave no time.
+    /// What was said to a coding agent is known by its time and words: one that resumes a session writes it again under another name.
     pub fn id_of(
         origin: &Origin,
         source: &str,
@@ -66,6 +67,8 @@ impl Stimulus {
         given_at: Option<Stamp>,
         text: &str,
     ) -> StimulusId {
+        let is_turn = given_at.is_some() && origin.classes().all(|class| class == "hook");
+        let (source, session) = if is_turn { ("", None) } else { (source, session) };
         // No label has a control character, so no source reads like an origin.
         let source = if *origin == Origin::local() { source.to_owned() } else { format!("{source}\0{origin}") };
         let at = given_at.map(|t| t.to_string()).unwrap_or_default();

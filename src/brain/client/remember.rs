@@ -1,10 +1,20 @@
 //! Remembering for a client: texts become stimuli of its origin, durable when this returns; then agents run, once for all that came meanwhile.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Client, Desk};
-use crate::brain::{Brain, BrainError, FeedRequest, RunBounds, Source};
+use crate::activation::recall::Answer;
+use crate::brain::{Brain, BrainError, FeedRequest, RecallRequest, RunBounds, Source};
+use crate::cycle::network::TreeNetwork;
 use crate::limits;
+use crate::model::{Level, NeuronId, plural};
+use crate::text::key;
+use crate::text::talk::{Act, act};
+
+/// Memories among which one that says a text word by word is found.
+const LIKE: usize = 3;
 
 /// What a client wants to be remembered.
 #[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
@@ -49,10 +59,30 @@ impl Desk {
                 limits::CLIENT_BYTES
             )));
         }
-        let texts = request.texts.iter().filter(|text| !text.trim().is_empty());
+        let texts: Vec<&String> = request.texts.iter().filter(|text| !text.trim().is_empty()).collect();
+        if request.corrects.is_some() && texts.len() > 1 {
+            return Err(BrainError::usage("corrects goes with one text: what stands in its place"));
+        }
         let brain = self.brain()?;
+        let (mut new, mut known, mut polite, mut keys) = (Vec::new(), 0, 0, BTreeSet::new());
+        // What may not come in at all is refused below, whatever it says; what puts something right is looked for nowhere.
+        let level = brain.cycle.shared.policy.settings.origins.level(&client.origin());
+        let is_looked_at = request.corrects.is_none() && level != Level::Refused;
+        for text in texts {
+            if is_looked_at && matches!(act(text), Act::SmallTalk(_)) {
+                polite += 1;
+            } else if is_looked_at && (!keys.insert(key(text)) || brain.says(text)?) {
+                known += 1;
+            } else {
+                new.push(text.clone());
+            }
+        }
+        if new.is_empty() {
+            let commit = brain.at(None)?.to_string()[..limits::CITED_COMMIT].to_owned();
+            return Ok(Kept { memories: Vec::new(), known, commit, notes: not_kept(polite) });
+        }
         let (_, mut kept, _) = self.store(&FeedRequest {
-            sources: texts.cloned().map(Source::Text).collect(),
+            sources: new.into_iter().map(Source::Text).collect(),
             origin: Some(client.origin().to_string()),
             corrects: request.corrects.clone(),
             or_beside: true,
@@ -60,6 +90,8 @@ impl Desk {
             source: Some(brain.person_here()),
             ..FeedRequest::default()
         })?;
+        kept.known += known;
+        kept.notes.extend(not_kept(polite));
         // Ids alone, as far as they fit into an answer.
         if kept.memories.len() > limits::CLIENT_IDS {
             kept.notes.push(format!("{} memories are new; the first are named", kept.memories.len()));
@@ -77,12 +109,19 @@ impl Desk {
             notes.extend(self.run(&brain));
         }
         let memory = |id: &String| crate::model::ids::StimulusId::parse(id).ok().map(|id| episode(&id));
-        let kept = Kept {
-            memories: report.stimuli.iter().filter_map(memory).collect(),
-            known: report.known,
-            commit: brain.at(None)?.to_string()[..limits::CITED_COMMIT].to_owned(),
-            notes,
-        };
+        let memories: Vec<String> = report.stimuli.iter().filter_map(memory).collect();
+        let commit = brain.at(None)?;
+        let network = TreeNetwork::new(&brain.cycle.store, brain.cycle.store.tree_of(commit)?);
+        let mut waiting = 0;
+        for id in memories.iter().filter_map(|id| NeuronId::parse(id).ok()) {
+            waiting += usize::from(network.neuron(&id)?.is_none());
+        }
+        if waiting > 0 {
+            let texts = plural(waiting, "text is", "texts are");
+            notes.push(format!("{texts} stored and cannot be recalled yet: `git brain run` says what that waits for"));
+        }
+        let commit = commit.to_string()[..limits::CITED_COMMIT].to_owned();
+        let kept = Kept { memories, known: report.known, commit, notes };
         Ok((brain, kept, report.stimuli))
     }
 
@@ -106,6 +145,25 @@ impl Desk {
             }
             Err(error) => Some(format!("it is stored, and perceived later: {error}")),
         }
+    }
+}
+
+/// A note of the texts that tell nothing.
+fn not_kept(polite: usize) -> Vec<String> {
+    let texts = plural(polite, "text of small talk is", "texts of small talk are");
+    if polite > 0 { vec![format!("{texts} not kept")] } else { Vec::new() }
+}
+
+impl Brain {
+    /// Whether a memory says a text, word by word, that is trusted or the person's of this machine: another one's says nothing for her.
+    fn says(&self, text: &str) -> Result<bool, BrainError> {
+        let (person, origins) = (self.person_here(), &self.cycle.shared.policy.settings.origins);
+        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
+        let wanted = key(text);
+        let is_hers = |one: &Answer| {
+            !origins.is_tainted(&one.origin) || one.origin.person(one.source.as_deref()) == Some(person.as_str())
+        };
+        Ok(self.recall(&request)?.results.iter().any(|one| key(&one.text) == wanted && is_hers(one)))
     }
 }
 

@@ -300,10 +300,8 @@ impl Intake<'_, '_> {
                 continue;
             }
             let secrets = &self.brain.cycle.shared.secrets;
-            let text = secrets.redact(&turn.text);
-            if let std::borrow::Cow::Owned(_) = text {
-                self.report.redacted += secrets.find(turn.text.as_bytes()).len();
-            }
+            let text = turn.kept(secrets);
+            self.report.redacted += secrets.find(turn.text.as_bytes()).len();
             let Some(source) = source_of(turn.by, &text, label) else { continue };
             let text: String =
                 text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c }).collect();
