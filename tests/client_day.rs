@@ -45,6 +45,29 @@ fn correction_comes_with_what_it_corrects_however_much_was_said_that_day() {
 }
 
 #[test]
+fn what_was_named_and_is_no_more_is_told_with_it() {
+    let brain = Sandbox::new();
+    let turns = [
+        ("The keeper's chat runs on Mattermost.", "Okay, it is in the list of servers."),
+        ("The bridge motor brand is Lenze.", "Okay, it is in the plan of the bridge."),
+    ];
+    session(&brain, "s1", &turns);
+    let later =
+        ["We dropped Mattermost, everyone is on Zulip.", "Lenze was replaced with SEW last night, the plan says so."];
+    let lines: String = later.iter().map(|text| line("user", text, "2026-01-28T09:00:00Z")).collect();
+    let transcript = brain.file("s2.jsonl", lines);
+    hook(&brain, "claude-code", "Stop", &json!({"session_id": "s2", "transcript_path": transcript, "cwd": "."}));
+    settled(&brain);
+    for (question, new, old) in [
+        ("Where does the keeper's chat run?", "on Zulip", "runs on Mattermost"),
+        ("Which brand is the bridge motor?", "with SEW", "is Lenze"),
+    ] {
+        let shown = asked(&brain, question);
+        assert!(shown.find(new).is_some() && shown.find(new) < shown.find(old), "{question}: {shown}");
+    }
+}
+
+#[test]
 fn own_words_stand_beside_approved_ones_of_a_colleague() {
     let brain = Sandbox::new();
     session(

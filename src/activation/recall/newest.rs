@@ -163,7 +163,27 @@ pub fn names_change(index: &Index<'_>, older: &NeuronId, newer: &NeuronId) -> bo
     let (Some((_, older)), Some((node, newer))) = (told(older), told(newer)) else { return false };
     older.created < newer.created
         && index.says_change(node, most)
-        && says_change(&Memory::new(older, &wanted), &Memory::new(newer, &wanted), &wanted)
+        && is_changed_by(&Memory::new(older, &wanted), &Memory::new(newer, &wanted), &wanted)
+}
+
+/// Whether a newer memory says that what an older one says changed, or that what it names is no more.
+fn is_changed_by(older: &Memory<'_>, newer: &Memory<'_>, wanted: &Wanted<'_>) -> bool {
+    says_change(older, newer, wanted) || ends_a_value(older, newer)
+}
+
+/// Whether the newer memory says that something was replaced or ended that the older one has by its name, behind what it speaks of: `We dropped
+/// Mattermost, everyone is on Zulip` beside `The chat runs on Mattermost`.
+fn ends_a_value(older: &Memory<'_>, newer: &Memory<'_>) -> bool {
+    let words = newer.sentence();
+    if words.is_empty() || words.len() > SENTENCE {
+        return false;
+    }
+    let sentence = Sentence::of(words, newer.told.language, older);
+    let told = sentence.told();
+    let mut named = older.told.words.iter().filter(|(_, flags)| flags & CONTENT != 0).skip(1);
+    let is_name = |stem: &str, flags: u32| flags & CAPITAL != 0 || stem.contains(|c: char| c == '.' || c.is_numeric());
+    (sentence.said.replaced || sentence.said.ended)
+        && named.any(|(stem, flags)| is_name(stem, *flags) && told.contains(stem))
 }
 
 /// Memories that say by their words that what one of these says changed, and are newer, oldest first; of more than `most` those that share the
@@ -189,7 +209,7 @@ pub fn changing(index: &Index<'_>, older: &[&NeuronId], most: usize) -> Vec<Neur
                 *shared.entry(node).or_default() += idf(count, index.memories());
             }
         }
-        shared.retain(|node, _| read(*node).is_some_and(|newer| says_change(&older, &newer, &wanted)));
+        shared.retain(|node, _| read(*node).is_some_and(|newer| is_changed_by(&older, &newer, &wanted)));
         found.extend(shared);
     }
     let mut found: Vec<(NodeIx, f64)> = found.into_iter().collect();
