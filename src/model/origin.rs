@@ -491,7 +491,7 @@ mod tests {
             "x",
         ];
         let both = plain.iter().flat_map(|a| plain.map(|b| format!("{a}+{b}")));
-        let all: Vec<Origin> = plain.map(str::to_owned).into_iter().chain(both).map(|text| Origin(text)).collect();
+        let all: Vec<Origin> = plain.map(str::to_owned).into_iter().chain(both).map(Origin).collect();
         let levels = [Level::Trusted, Level::Tainted, Level::Review, Level::Refused];
         for at in 0..7 {
             for level in levels {
