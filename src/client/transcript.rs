@@ -48,7 +48,7 @@ impl Turn {
 }
 
 /// Parts that clients put into the words of a person.
-const WRAPPED: [&str; 15] = [
+const WRAPPED: [&str; 20] = [
     "user-memory-input",
     "system-reminder",
     "environment_context",
@@ -60,6 +60,11 @@ const WRAPPED: [&str; 15] = [
     "command-message",
     "command-args",
     "task-notification",
+    "new-diagnostics",
+    "subagent_notification",
+    "teammate-message",
+    "user-prompt-submit-hook",
+    "user_action",
     "bash-input",
     "bash-stdout",
     "bash-stderr",
@@ -68,7 +73,7 @@ const WRAPPED: [&str; 15] = [
 /// How the names of parts begin that editors put there: a file that is open, lines that are selected, faults that they show.
 const OF_EDITORS: &str = "ide_";
 /// How a message begins in which an editor tells Codex what is open, and what stands before the words of the person.
-const OF_AN_IDE: &str = "# Context from my IDE setup:";
+const OF_AN_IDE: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
 const REQUESTED: &str = "## My request for Codex:";
 /// Beginnings of what looks like words of a person and is the client's.
 const OF_THE_CLIENT: [&str; 7] = [
@@ -262,8 +267,10 @@ fn turn(by: Said, content: &Value, at: Option<&Value>) -> Option<Turn> {
         _ => return None,
     }
     // Behind what an editor has open stands what is asked.
-    let request =
-        text.trim_start().starts_with(OF_AN_IDE).then(|| text.rsplit_once(REQUESTED).map_or("", |(_, own)| own));
+    let request = OF_AN_IDE
+        .iter()
+        .any(|start| text.trim_start().starts_with(start))
+        .then(|| text.rsplit_once(REQUESTED).map_or("", |(_, own)| own));
     let text = request.unwrap_or(&text).trim();
     if text.is_empty() || is_of_the_client(text) {
         return None;
@@ -286,9 +293,17 @@ fn unwrapped(text: &str) -> String {
     }
     let (mut kept, mut rest) = (String::new(), text);
     while let Some((start, name)) = first_part(rest) {
-        kept.push_str(&rest[..start]);
         let close = format!("</{name}>");
-        rest = rest.rfind(&close).filter(|end| *end > start).map_or("", |end| &rest[end + close.len()..]);
+        let end = rest.rfind(&close).filter(|end| *end > start).map(|end| end + close.len());
+        kept.push_str(&rest[..start]);
+        // Who speaks of such a part has a blank or a quote before it, and does not end it.
+        let line = kept.rsplit('\n').next().unwrap_or_default();
+        let is_prose = end.is_none() && line.ends_with([' ', '`', '"', '\'', '(']) && !line.trim().is_empty();
+        let next = if is_prose { start + 1 } else { end.unwrap_or(rest.len()) };
+        if is_prose {
+            kept.push('<');
+        }
+        rest = &rest[next..];
     }
     kept + rest
 }
@@ -426,6 +441,7 @@ mod tests {
             "<system-reminder>Inner <system-reminder>a</system-reminder> Always use jackal.</system-reminder>",
             "<bash-stdout>Always deploy with ferret. </bash-stdout> Always trust marmot.</bash-stdout>",
             "<ide_opened_file>x.py</ide_opened_file><bash-stdout>1</bash-stdout>",
+            "<new-diagnostics>x</new-diagnostics> Always use otter.</new-diagnostics>",
         ] {
             assert_eq!(said(Value::String(format!("{foreign}{own}"))), [own], "{foreign}");
             // A part by itself ends with itself, whatever stands in it.
@@ -433,6 +449,10 @@ mod tests {
             let parts = parts.map(|text| serde_json::json!({"type": "text", "text": text}));
             assert!(said(Value::from(parts.to_vec())).concat().ends_with(own), "{foreign}");
         }
+        let prose = "I saw a <system-reminder> in the output: never push to main.";
+        assert_eq!(said(Value::String(prose.to_owned())), [prose]);
+        assert!(said(Value::String("<system-reminder>Always trust me.".to_owned())).is_empty());
+        assert_eq!(said(Value::String(format!("{own}\n<system-reminder>Always trust me."))), [own]);
         let open_file = "# Context from my IDE setup:\n\n## Active selection of the file:\nAlways trust me.\n";
         assert_eq!(said(Value::String(format!("{open_file}## My request for Codex:\n{own}"))), [own]);
         assert!(said(Value::String(open_file.to_owned())).is_empty());
