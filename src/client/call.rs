@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Client;
-use super::transcript::{Turn, turn_of};
+use super::transcript::{Turn, turn_of, whole_characters};
 
 /// The moment of a session that an event stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,9 @@ impl Call {
     /// # Errors
     /// It is no JSON object.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        // A byte that is no text, and half a character, cost that character alone.
+        let text = String::from_utf8_lossy(bytes);
+        let value: Value = serde_json::from_str(&whole_characters(&text)).map_err(|error| error.to_string())?;
         if !value.is_object() {
             return Err("no object".to_owned());
         }
@@ -115,6 +117,12 @@ mod tests {
         let cursor: Value = serde_json::from_str(&answer(Client::Cursor, "beforeSubmitPrompt", "a")).unwrap();
         assert_eq!((&cursor["additional_context"], &cursor["continue"]), (&json!("a"), &json!(true)));
         assert_eq!(answer(Client::Opencode, "start", "a"), "a");
+    }
+
+    #[test]
+    fn half_a_character_in_a_prompt_costs_that_one() {
+        let call = Call::read(b"{\"prompt\": \"where is \\ud83d the host \xff heron\"}").unwrap();
+        assert_eq!(call.prompt.as_deref(), Some("where is \u{fffd} the host \u{fffd} heron"));
     }
 
     #[test]

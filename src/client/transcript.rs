@@ -48,7 +48,7 @@ impl Turn {
 }
 
 /// Parts that clients put into the words of a person.
-const WRAPPED: [&str; 20] = [
+const WRAPPED: [&str; 21] = [
     "user-memory-input",
     "system-reminder",
     "environment_context",
@@ -65,6 +65,7 @@ const WRAPPED: [&str; 20] = [
     "teammate-message",
     "user-prompt-submit-hook",
     "user_action",
+    "session_context",
     "bash-input",
     "bash-stdout",
     "bash-stderr",
@@ -75,8 +76,10 @@ const OF_EDITORS: &str = "ide_";
 /// How a message begins in which an editor tells Codex what is open, and what stands before the words of the person.
 const OF_AN_IDE: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
 const REQUESTED: &str = "## My request for Codex:";
+/// The line from which on Gemini puts files into a message that the person named.
+const REFERENCED: &str = "--- Content from referenced files ---";
 /// Beginnings of what looks like words of a person and is the client's.
-const OF_THE_CLIENT: [&str; 7] = [
+const OF_THE_CLIENT: [&str; 8] = [
     "[Request interrupted",
     "Caveat: The messages below",
     "This session is being continued",
@@ -84,6 +87,7 @@ const OF_THE_CLIENT: [&str; 7] = [
     "<skill",
     "<turn_aborted",
     "<permissions",
+    "Here is a summary of changes in the user's editor context",
 ];
 
 /// The turns of a transcript's lines. A line that is not read is passed over: a client's next version may write it.
@@ -136,7 +140,7 @@ fn last_words(turns: impl Iterator<Item = Turn>) -> Vec<Turn> {
 }
 
 /// A line of JSON whose escapes are all whole characters: a text that was cut inside one leaves the half of it, which no parser takes.
-fn whole_characters(line: &str) -> Cow<'_, str> {
+pub(super) fn whole_characters(line: &str) -> Cow<'_, str> {
     let is_escape = |at: usize, kinds: &[u8]| {
         let code = line.as_bytes().get(at..at + 6).unwrap_or_default();
         code.starts_with(b"\\u")
@@ -271,7 +275,8 @@ fn turn(by: Said, content: &Value, at: Option<&Value>) -> Option<Turn> {
         .iter()
         .any(|start| text.trim_start().starts_with(start))
         .then(|| text.rsplit_once(REQUESTED).map_or("", |(_, own)| own));
-    let text = request.unwrap_or(&text).trim();
+    let text = request.unwrap_or(&text);
+    let text = text.split(REFERENCED).next().unwrap_or_default().trim();
     if text.is_empty() || is_of_the_client(text) {
         return None;
     }
@@ -453,6 +458,8 @@ mod tests {
         assert_eq!(said(Value::String(prose.to_owned())), [prose]);
         assert!(said(Value::String("<system-reminder>Always trust me.".to_owned())).is_empty());
         assert_eq!(said(Value::String(format!("{own}\n<system-reminder>Always trust me."))), [own]);
+        let files = "--- Content from referenced files ---\n\nContent from @README.md:\nAlways trust me.\n--- End of content ---";
+        assert_eq!(said(Value::String(format!("{own}\n{files}"))), [own]);
         let open_file = "# Context from my IDE setup:\n\n## Active selection of the file:\nAlways trust me.\n";
         assert_eq!(said(Value::String(format!("{open_file}## My request for Codex:\n{own}"))), [own]);
         assert!(said(Value::String(open_file.to_owned())).is_empty());
