@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client_hooks::{hook, line, session, settled};
+use crate::client_hooks::{captured, hook, line, session};
 use crate::mcp::Client;
 use crate::sandbox::Sandbox;
 use crate::web::{Server, TOKEN};
@@ -28,9 +28,7 @@ fn correction_comes_with_what_it_corrects_however_much_was_said_that_day() {
     turns.extend(facts.iter().map(|fact| (fact.as_str(), "I added it to the plan of the lights.")));
     session(&brain, "s1", &turns);
     let later = line("user", "We switched from Lenze to SEW.", "2026-01-28T09:00:00Z");
-    let transcript = brain.file("s2.jsonl", later);
-    hook(&brain, "claude-code", "Stop", &json!({"session_id": "s2", "transcript_path": transcript, "cwd": "."}));
-    settled(&brain);
+    captured(&brain, "s2", &later);
     let shown = asked(&brain, "Which bridge motor do we have?");
     let (new, old) = (shown.find("to SEW"), shown.find("is a Lenze"));
     assert!(new.is_some() && new < old, "{shown}");
@@ -55,9 +53,7 @@ fn what_was_named_and_is_no_more_is_told_with_it() {
     let later =
         ["We dropped Mattermost, everyone is on Zulip.", "Lenze was replaced with SEW last night, the plan says so."];
     let lines: String = later.iter().map(|text| line("user", text, "2026-01-28T09:00:00Z")).collect();
-    let transcript = brain.file("s2.jsonl", lines);
-    hook(&brain, "claude-code", "Stop", &json!({"session_id": "s2", "transcript_path": transcript, "cwd": "."}));
-    settled(&brain);
+    captured(&brain, "s2", &lines);
     for (question, new, old) in [
         ("Where does the keeper's chat run?", "on Zulip", "runs on Mattermost"),
         ("Which brand is the bridge motor?", "with SEW", "is Lenze"),
@@ -98,18 +94,14 @@ fn forgotten_words_stay_forgotten_when_their_session_is_resumed_under_another_na
     let brain = Sandbox::new();
     let lines = line("user", "The safe of the office opens with the code of the harbour.", "2026-01-26T14:00:00Z");
     let kept = |name: &str| {
-        let transcript = brain.file(&format!("{name}.jsonl"), &lines);
-        hook(&brain, "claude-code", "Stop", &json!({"session_id": name, "transcript_path": transcript, "cwd": "."}));
-        settled(&brain);
+        captured(&brain, name, &lines);
         brain.brain(&["recall", "how does the safe open"]).exits(0).out.contains("harbour")
     };
     assert!(kept("s1"));
     brain.brain(&["revert", "--origin", "hook:claude-code"]).exits(0);
     assert!(!kept("s1") && !kept("s2"), "the same words of the same time are the same turn");
     let later = line("user", "The safe of the office opens with the code of the harbour.", "2026-01-27T14:00:00Z");
-    let transcript = brain.file("s3.jsonl", later);
-    hook(&brain, "claude-code", "Stop", &json!({"session_id": "s3", "transcript_path": transcript, "cwd": "."}));
-    settled(&brain);
+    captured(&brain, "s3", &later);
     assert!(
         brain.brain(&["recall", "how does the safe open"]).exits(0).out.contains("harbour"),
         "who says it anew says it"

@@ -482,7 +482,12 @@ pub fn session(brain: &Sandbox, name: &str, turns: &[(&str, &str)]) {
         let moment = |second: usize| format!("2026-01-26T14:{at:02}:{second:02}Z");
         line("user", asked, &moment(0)) + &line("assistant", answered, &moment(30))
     });
-    let transcript = brain.file(&format!("{name}.jsonl"), lines.collect::<String>());
+    captured(brain, name, &lines.collect::<String>());
+}
+
+/// Lets the hook keep a transcript of these lines.
+pub fn captured(brain: &Sandbox, name: &str, lines: &str) {
+    let transcript = brain.file(&format!("{name}.jsonl"), lines);
     let said = json!({"session_id": name, "transcript_path": transcript, "cwd": "."});
     hook(brain, "claude-code", "Stop", &said);
     settled(brain);

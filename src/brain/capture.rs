@@ -21,7 +21,7 @@ use crate::model::ids::hash_fields;
 use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, within};
 use crate::store::{LockName, Store, StoreError, jobs, leave_job, take_job};
-use crate::text::talk::{ASKED, Act, TASKED, act, beside_nods, is_echo, is_plan, is_task};
+use crate::text::talk::{ASKED, Act, TASKED, act, beside_nods, is_echo, is_plan, is_said_in, is_task};
 use crate::text::{Word, around, key, tokens, words};
 use crate::world;
 
@@ -183,9 +183,7 @@ fn prompted(
         }
     }
     let origins = &brain.cycle.shared.policy.settings.origins;
-    let is_hers = |one: &Answer| {
-        one.source.as_deref().is_some_and(|source| source.starts_with(ASKED)) && own.has_said(&one.origin)
-    };
+    let is_hers = |one: &Answer| is_said_in(&own.sessions, &one.origin, one.source.as_deref());
     let is_trusted = |one: &Answer| is_hers(one) || !origins.is_tainted(&one.origin);
     for one in brain.with_newer(found, brain.at(None)?, may_show, is_trusted)? {
         let query = queries.iter().find(|(id, _)| *id == one.id).map_or(prompt, |(_, query)| query);
@@ -389,7 +387,6 @@ impl Brain {
         let stems = |text: &str| -> BTreeSet<String> {
             words(text).into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
         };
-        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
         let said = beside_nods(text);
         let is_name = |(at, word): &(usize, Word<'_>)| {
             word.surface.contains(char::is_numeric) || *at > 0 && word.surface.starts_with(char::is_uppercase)
@@ -398,7 +395,13 @@ impl Brain {
         let named: BTreeSet<String> = named.collect();
         let (wanted, new) = (key(text), asked.map(|asked| &(&stems(&said) - &stems(asked)) | &named));
         let says = |one: &str| key(one) == wanted || new.as_ref().is_some_and(|new| new.is_subset(&stems(one)));
-        Ok(self.recall(&request)?.results.iter().any(|one| says(&one.text)))
+        Ok(self.like(text)?.iter().any(|one| says(&one.text)))
+    }
+
+    /// The memories among which one that says a text word by word is found.
+    pub(super) fn like(&self, text: &str) -> Result<Vec<Answer>, BrainError> {
+        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
+        Ok(self.recall(&request)?.results)
     }
 }
 

@@ -5,7 +5,7 @@ use super::Brain;
 use crate::client::Client;
 use crate::model::ids::hash_fields;
 use crate::model::{Level, Neuron, Origin};
-use crate::text::talk::ASKED;
+use crate::text::talk::is_said_in;
 
 /// The class of origins of what hooks keep.
 pub(super) const CLASS: &str = "hook";
@@ -25,7 +25,7 @@ impl Brain {
     /// remembered, and what programs fed, is shown where its origin is trusted, or a person approved it.
     pub(super) fn may_show(&self, origin: &Origin, source: Option<&str>, own: &Person) -> bool {
         let has = |classes: &[&str]| origin.classes().any(|class| classes.contains(&class));
-        let is_of_another = has(&[CLASS]) && !own.has_said(origin)
+        let is_of_another = has(&[CLASS]) && !origin.is_of(&own.sessions)
             || has(&["mcp"]) && source.is_none_or(|source| source != own.name)
             || has(&["http"]);
         !is_of_another || self.cycle.shared.policy.settings.origins.level(origin) == Level::Trusted
@@ -47,15 +47,10 @@ impl Brain {
 }
 
 impl Person {
-    /// Whether what has this origin was said in her sessions with the client.
-    pub fn has_said(&self, origin: &Origin) -> bool {
-        origin.is_of(&self.sessions)
-    }
-
     /// Whether she said that in a session with the client, or a program of hers was told to remember it.
     pub fn said(&self, neuron: &Neuron) -> bool {
         let (origin, source) = (&neuron.origin, neuron.source.as_deref());
-        source.is_some_and(|source| source.starts_with(ASKED)) && self.has_said(origin)
+        is_said_in(&self.sessions, origin, source)
             || origin.is_remembered(source) && origin.person(source) == Some(&self.name)
     }
 }

@@ -36,7 +36,7 @@ pub struct PictureRequest {
     pub most: Option<usize>,
 }
 
-/// What a picture says of a neuron in words.
+/// Words by which a picture names a neuron.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NeuronName {
     /// The neuron.

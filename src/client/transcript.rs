@@ -73,7 +73,7 @@ const WRAPPED: [&str; 21] = [
 ];
 /// How the names of parts begin that editors put there: a file that is open, lines that are selected, faults that they show.
 const OF_EDITORS: &str = "ide_";
-/// How a message begins in which an editor tells Codex what is open, and what stands before the words of the person.
+/// Beginnings of messages in which an editor tells Codex what is open, and the line before the words of the person.
 const OF_AN_IDE: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
 const REQUESTED: &str = "## My request for Codex:";
 /// The line from which on Gemini puts files into a message that the person named.

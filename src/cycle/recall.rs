@@ -15,7 +15,7 @@ use crate::model::settings::Origins;
 use crate::model::{Kind, Neuron, Origin, Stamp, plural};
 use crate::store::CommitId;
 use crate::text;
-use crate::text::talk::{ASKED, Said, Talk};
+use crate::text::talk::{Said, Talk, is_said_in};
 
 /// A memory that was found.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Recalled {
     pub copies: Vec<Neuron>,
 }
 
-/// Who asks, beside the question.
+/// Circumstances of a question: when it is asked, for how much room, and by whom.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker<'a> {
     /// The moment of whose salience memories are.
@@ -121,10 +121,7 @@ impl Cycle {
         let said = |found: &Found| index.graph.find(&found.id).map_or(0, |node| index.text_hash(node));
         // An untrusted memory changes no older one.
         let origins = &settings.origins;
-        let is_own = |neuron: &Neuron| {
-            let is_said = neuron.source.as_deref().is_some_and(|source| source.starts_with(ASKED));
-            is_said && own.is_some_and(|own| neuron.origin.is_of(own))
-        };
+        let is_own = |neuron: &Neuron| own.is_some_and(|own| is_said_in(own, &neuron.origin, neuron.source.as_deref()));
         let tainted = |neuron: &Neuron| origins.is_tainted(&neuron.origin) && !is_own(neuron);
         filters.tainted = origins.tainted_bits();
         let bits = filters.tainted;

@@ -59,7 +59,7 @@ fn is_zero(n: &u32) -> bool {
 impl Stimulus {
     /// The id of a stimulus that has a source: a hash of (source, origin, session, at as given, text), so that feeding it
     /// again changes nothing, and what a person says is not what somebody else said. `given_at` is `None` where the user gave no time.
-    /// What was said to a coding agent is known by its time and words: one that resumes a session writes it again under another name.
+    /// A turn of a session with a coding agent is known by its time and words: who resumes a session writes it again under another name.
     pub fn id_of(
         origin: &Origin,
         source: &str,

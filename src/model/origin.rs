@@ -20,7 +20,7 @@ const AND: char = '+';
 /// Classes from most to least trusted. What is not listed ranks below all of them.
 const CLASSES: [&str; 9] = ["bootstrap", "local", "approved", "import", "hook", "mcp", "http", "clone", "webhook"];
 
-/// How many of them are trusted whatever the settings say; of the others the settings say how far.
+/// The number of those that are trusted whatever the settings say; of the others the settings say how far.
 const SETTLED: usize = 3;
 
 /// Of more places than can be said. It is no known class, so it is trusted least.
@@ -168,7 +168,7 @@ impl Origin {
 
     /// Whether the settings say how far it is trusted: it is neither a person's own, nor the bootstrap's, nor approved as a whole.
     pub fn is_foreign(&self) -> bool {
-        self.labels().any(|label| !adds_nothing(label) && class(label) != APPROVED)
+        self.class_bits() != 0
     }
 
     /// True for a label that has a colon and nothing after it, as nobody would write it on purpose.

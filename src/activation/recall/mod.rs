@@ -39,7 +39,7 @@ use wave::{Front, Surroundings};
 
 /// Weaker arrivals are dropped.
 const LEAST: f64 = 0.01;
-/// How many times as many trusted memories as others are ranked where some are not trusted: many may say the same.
+/// Trusted memories that are ranked for each other one where some are not trusted: many may say the same.
 const OTHERS: usize = 4;
 
 /// The constants of recall, so that a measurement can leave a part out. `docs/recall.md` says what each brings, and why it
@@ -214,8 +214,8 @@ pub struct Filters {
     pub concepts: bool,
     /// Classes of origins that are not trusted: see [`crate::model::settings::Origins::tainted_bits`].
     pub tainted: u8,
-    /// Where some of the best are of them: so many of these and, ranked widely, so many times [`OTHERS`] of the others, whatever `top` says.
-    /// What is not trusted cannot push what is out of sight, and not all of it has to be read.
+    /// The number of memories of them that are ranked where some of the best are, with [`OTHERS`] times as many others, whatever `top` says: none of
+    /// these is pushed out of sight, and not all of those have to be read.
     pub apart: Option<usize>,
     /// How much memories mean what the question means, -1 to 1, as far as somebody can tell: the cosines of embeddings.
     pub meaning: Vec<(NodeIx, f64)>,

@@ -199,10 +199,11 @@ pub fn changing(index: &Index<'_>, older: &[&NeuronId], most: usize) -> Vec<Neur
         let mut shared: BTreeMap<NodeIx, f64> = BTreeMap::new();
         let mut looked = 0;
         for (count, stem) in stems {
-            looked += count;
-            if looked > LOOKED && looked > count {
+            // The rarest word is always looked for.
+            if looked > 0 && looked + count > LOOKED {
                 break;
             }
+            looked += count;
             let says =
                 |node: &NodeIx| index.created(*node).unix() > older.told.created && index.says_change(*node, brief);
             for node in index.with_stem(stem).filter(says) {

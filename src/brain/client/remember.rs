@@ -6,15 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Client, Desk};
 use crate::activation::recall::Answer;
-use crate::brain::{Brain, BrainError, FeedRequest, RecallRequest, RunBounds, Source};
+use crate::brain::{Brain, BrainError, FeedRequest, RunBounds, Source};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::{Level, NeuronId, plural};
 use crate::text::key;
 use crate::text::talk::{Act, act};
-
-/// Memories among which one that says a text word by word is found.
-const LIKE: usize = 3;
 
 /// What a client wants to be remembered.
 #[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
@@ -158,12 +155,11 @@ impl Brain {
     /// Whether a memory says a text, word by word, that is trusted or the person's of this machine: another one's says nothing for her.
     fn says(&self, text: &str) -> Result<bool, BrainError> {
         let (person, origins) = (self.person_here(), &self.cycle.shared.policy.settings.origins);
-        let request = RecallRequest { query: text.to_owned(), top: Some(LIKE), ..RecallRequest::default() };
         let wanted = key(text);
         let is_hers = |one: &Answer| {
             !origins.is_tainted(&one.origin) || one.origin.person(one.source.as_deref()) == Some(person.as_str())
         };
-        Ok(self.recall(&request)?.results.iter().any(|one| key(&one.text) == wanted && is_hers(one)))
+        Ok(self.like(text)?.iter().any(|one| key(&one.text) == wanted && is_hers(one)))
     }
 }
 

@@ -25,6 +25,7 @@ use super::language::{self, Language};
 use super::phrase::asks;
 use super::speaker;
 use super::surface::{fold, is_apostrophe, key};
+use crate::model::Origin;
 use rule::is_habit;
 use statement::states;
 
@@ -35,6 +36,11 @@ pub const ANSWERED: &str = "answer:";
 
 /// How the source of a task begins that a person gave to somebody who carries it out at once; the name of the conversation follows.
 pub const TASKED: &str = "task:";
+
+/// Whether a person said something herself in sessions of an origin: by where it comes from, and its label.
+pub fn is_said_in(sessions: &Origin, origin: &Origin, source: Option<&str>) -> bool {
+    source.is_some_and(|source| source.starts_with(ASKED)) && origin.is_of(sessions)
+}
 
 /// What a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
