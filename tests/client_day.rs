@@ -66,27 +66,18 @@ fn what_was_named_and_is_no_more_is_told_with_it() {
 #[test]
 fn own_words_stand_beside_approved_ones_of_a_colleague() {
     let brain = Sandbox::new();
-    session(
-        &brain,
-        "s1",
-        &[
-            ("We sample the water levels every 500 ms.", "Okay."),
-            ("We sample the water levels every 200 ms now.", "Okay."),
-        ],
-    );
-    let colleague: String = (0..12)
-        .map(|at| {
-            format!(
-                "{}\n",
-                json!({"text": format!("The page number {at} shows the levels of the water as often as we read it.")})
-            )
-        })
-        .collect();
+    let own: Vec<String> =
+        (1..7).map(|at| format!("Sensor {at} samples the water level every {}0 ms.", 10 + at)).collect();
+    let turns: Vec<(&str, &str)> = own.iter().map(|text| (text.as_str(), "Okay.")).collect();
+    session(&brain, "s1", &turns);
+    let colleague: String =
+        (0..12).map(|at| format!("{}\n", json!({"text": format!("Page {at} shows the water level.")}))).collect();
     let file = brain.file("colleague.jsonl", colleague);
     brain.brain(&["feed", "--origin", "hook:claude-code:maren-227c", &file]).exits(0);
     brain.brain(&["approve", "--origin", "hook:claude-code:maren-227c"]).exits(0);
-    let shown = asked(&brain, "How often do we sample the water levels?");
-    assert!(shown.contains("200 ms"), "{shown}");
+    let shown = asked(&brain, "How often does a sensor sample the water level?");
+    let missing: Vec<&String> = own.iter().filter(|text| !shown.contains(text.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:?} of {shown}");
 }
 
 #[test]
