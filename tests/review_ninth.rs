@@ -200,14 +200,18 @@ fn rejection_that_two_took_back_stands_once_both_are_reverted_on_machines_that_d
 fn told(world: &World, is_told: bool) {
     world.same(&["a", "b"]);
     for machine in ["a", "b"] {
-        let prime = world.brain(machine, &["prime"]);
-        let memories = prime.split("Lessons").next().unwrap_or_default().to_owned()
-            + prime.split("Memories").nth(1).unwrap_or_default();
-        assert_eq!(memories.contains(LOCK), is_told, "{machine}: {prime}");
-        assert!(world.brain(machine, &["check"]).contains("all good"));
+        told_at(world, machine, is_told);
     }
     let before = world.json("a", &["recall", "lock keeper"])["results"].to_string();
     assert_eq!(before.contains(LOCK), is_told, "{before}");
+}
+
+fn told_at(world: &World, machine: &str, is_told: bool) {
+    let prime = world.brain(machine, &["prime"]);
+    let memories = prime.split("Lessons").next().unwrap_or_default().to_owned()
+        + prime.split("Memories").nth(1).unwrap_or_default();
+    assert_eq!(memories.contains(LOCK), is_told, "{machine}: {prime}");
+    assert!(world.brain(machine, &["check"]).contains("all good"));
 }
 
 /// Who archived it ends it for all who say it, whoever else took back what.
@@ -252,6 +256,67 @@ fn statement_of_two_comes_back_by_the_revert_of_either_revert() {
         sync(&world, &["b", "a"]);
         told(&world, false);
     }
+}
+
+/// Reverts of reverts: what was taken back while another said it as well is taken back again once that one says it no more; what a night removed comes
+/// back also when others said it since.
+#[test]
+fn statement_follows_reverts_of_reverts() {
+    let world = two(TWO);
+    let by = |args: &[&str]| {
+        let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
+        made["by"][0].as_str().unwrap_or_default().to_owned()
+    };
+    let run = |made: Value| made["run"].as_str().unwrap().to_owned();
+    let said = run(world.apply("b", json!([belief("n-lock", LOCK)])));
+    let other = waiting(&world, json!([belief("n-lock", LOCK)]));
+    as_person(&world, "b", "ben", &["approve", &other]).exits(0);
+    // Another says it while this is taken back, and back again.
+    let back = by(&["revert", &said]);
+    let again = by(&["revert", &back]);
+    let of_other = by(&["revert", &other]);
+    told_at(&world, "b", true);
+    by(&["revert", &again]);
+    told_at(&world, "b", false);
+    // A night, then a new saying that is taken back to the byte, and the first comes back.
+    world.brain("b", &["sleep"]);
+    let anew = run(world.apply("b", json!([belief("n-lock", LOCK)])));
+    by(&["revert", &anew]);
+    by(&["revert", &of_other]);
+    told_at(&world, "b", true);
+    sync(&world, &["b", "a"]);
+    told(&world, true);
+}
+
+/// A memory that was archived and restored twice is archived by those archivals that no restoring knew of which stands.
+#[test]
+fn memory_follows_reverts_of_what_restored_it() {
+    let world = two(TWO);
+    let by = |args: &[&str]| {
+        let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
+        made["by"][0].as_str().unwrap_or_default().to_owned()
+    };
+    let run = |made: Value| made["run"].as_str().unwrap().to_owned();
+    let archive = || run(world.apply("b", json!([{"op": "archive", "id": "n-lock", "reason": "old"}])));
+    let restore = || run(as_person(&world, "b", "ben", &["--json", "restore", "n-lock"]).exits(0).document());
+    world.apply("b", json!([belief("n-lock", LOCK)]));
+    let first = archive();
+    let free = restore();
+    let second = archive();
+    let last = restore();
+    // The last one knew of both archivals.
+    by(&["revert", &free]);
+    told_at(&world, "b", true);
+    by(&["revert", &last]);
+    told_at(&world, "b", false);
+    by(&["revert", &second]);
+    told_at(&world, "b", false);
+    let back = by(&["revert", &first]);
+    told_at(&world, "b", true);
+    by(&["revert", &back]);
+    told_at(&world, "b", false);
+    sync(&world, &["b", "a"]);
+    told(&world, false);
 }
 
 /// Words stay, with the origin of who still says them, and whoever takes a run back is told so.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::network::{TreeNetwork, decode_neuron};
-use super::trailers::SLEEP_TRAILER;
+use super::trailers::{SLEEP, SLEEP_TRAILER};
 use super::{Cycle, CycleError};
 use crate::delta::{Applied, Effect, RunRecord};
 use crate::merge;
@@ -34,6 +34,7 @@ struct Touch {
     /// Milliseconds since 1970: ids of runs grow along history.
     at: i64,
     run: Option<RunId>,
+    commit: CommitId,
     before: Option<TreeId>,
     after: TreeId,
 }
@@ -67,6 +68,20 @@ pub fn revived(emptied: &Neuron, told: &Neuron) -> Neuron {
     }
 }
 
+/// Whether all that a run did to a memory is to restore it.
+fn only_restores(record: &RunRecord, id: &NeuronId) -> bool {
+    let effect = record.effects.iter().find(|effect| effect.id() == Some(id));
+    effect.is_some_and(|effect| {
+        let Effect { neuron, archived, marks, .. } = effect.clone();
+        archived.is_some() && *effect == Effect { neuron, archived, marks, ..Effect::default() }
+    })
+}
+
+/// Whether history archives a memory otherwise than it is: whoever archived or restored it was taken back. What a night archived stays so.
+pub fn settled(is: &Neuron, told: &Neuron) -> bool {
+    is.is_archived() != told.is_archived() && is.archived.as_ref().is_none_or(|by| by.agent().as_str() != SLEEP)
+}
+
 /// A neuron without its connections to what is not there.
 pub fn without_lost_ties(
     mut neuron: Neuron,
@@ -96,7 +111,7 @@ impl Cycle {
             let read = |tree| -> Result<Option<Neuron>, CycleError> {
                 Ok(self.store.read(tree, &path)?.and_then(|bytes| decode_neuron(&bytes, &path, &id).ok()))
             };
-            let mut told = Told::default();
+            let (mut told, mut archivals) = (Told::default(), Vec::new());
             for touch in touches {
                 let effect = match &touch.run {
                     Some(run) if is_taken_back(run) => continue,
@@ -112,6 +127,12 @@ impl Cycle {
                         Effect::between(touch.before.map(&read).transpose()?.flatten().as_ref(), &after)
                     }
                 };
+                match &effect.archived {
+                    Some((_, Some(by))) => archivals.push((by.clone(), touch.commit)),
+                    // Whoever restores it ends what archived it where they did.
+                    Some((_, None)) => archivals = self.others(archivals, touch.commit)?,
+                    None => {}
+                }
                 let is_restored = match &effect.archived {
                     Some((Some(by), None)) => network.record(by)?.is_some_and(|record| takes_back(&record)),
                     _ => false,
@@ -138,19 +159,43 @@ impl Cycle {
                     (Some(neuron), None, None) => Some(effect.set_on(&neuron, true)),
                 };
             }
+            if let Some(neuron) = &mut told.neuron {
+                neuron.archived = archivals.into_iter().map(|(by, _)| by).max();
+            }
             found.insert(id, told);
         }
         Ok(found)
     }
 
-    /// The memories that these runs made, and that runs made which they take back or bring back; of what they bring back the concepts as well.
+    /// Of archivals those that a commit does not know of.
+    fn others(
+        &self,
+        archivals: Vec<(RunId, CommitId)>,
+        commit: CommitId,
+    ) -> Result<Vec<(RunId, CommitId)>, CycleError> {
+        let mut others = Vec::new();
+        for archival in archivals {
+            if !self.store.is_ancestor(archival.1, commit)? {
+                others.push(archival);
+            }
+        }
+        Ok(others)
+    }
+
+    /// The memories that these runs made, and that runs made, archived or restored which they take back or bring back; of what they bring back the
+    /// concepts as well. With each the time of the oldest of those runs.
     pub fn said_by(
         &self,
         network: &TreeNetwork<'_>,
         chosen: &[RunRecord],
         is_taken_back: &dyn Fn(&RunId) -> bool,
-    ) -> Result<BTreeSet<NeuronId>, CycleError> {
-        let mut said: BTreeSet<NeuronId> = chosen.iter().flat_map(statements).collect();
+    ) -> Result<Made, CycleError> {
+        let mut said = Made::new();
+        let mut add = |id: NeuronId, run: &RunId| {
+            let at = Stamp::from_unix(run.unix_ms() / 1000);
+            said.entry(id).and_modify(|oldest| *oldest = at.min(*oldest)).or_insert(at);
+        };
+        chosen.iter().for_each(|record| statements(record).into_iter().for_each(|id| add(id, &record.run)));
         let mut open: Vec<RunId> = chosen.iter().flat_map(|record| record.reverts.clone()).collect();
         let mut seen = BTreeSet::new();
         while let Some(run) = open.pop().filter(|_| seen.len() < limits::REPLACED_CHAIN) {
@@ -159,11 +204,13 @@ impl Cycle {
             }
             let Some(record) = network.record(&run)? else { continue };
             let mut made = statements(&record);
+            let archivals = record.effects.iter().filter(|effect| effect.archived.is_some() && !takes_back(&record));
+            archivals.filter_map(Effect::id).for_each(|id| add(id.clone(), &run));
             if !made.is_empty() && !is_taken_back(&run) {
                 let created = record.effects.iter().filter(|effect| effect.created.is_some());
                 made.extend(created.filter_map(Effect::id).cloned());
             }
-            said.append(&mut made);
+            made.into_iter().for_each(|id| add(id, &run));
             open.extend(record.reverts);
         }
         Ok(said)
@@ -179,11 +226,16 @@ impl Cycle {
             let record = run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
             Ok(record.is_some_and(|record| takes_back(&record)))
         };
+        // Whoever restored it has said nothing of it.
+        let says_nothing = |was: &Neuron| -> Result<bool, CycleError> {
+            let record = was.run.as_ref().map(|run| network.record(run)).transpose()?.flatten();
+            Ok(record.is_some_and(|record| takes_back(&record) || only_restores(&record, &was.id)))
+        };
         // What was taken away as it was had not been archived.
         let took = brought.iter().flat_map(|record| &record.effects).filter(|effect| effect.removed.is_some());
         let took: BTreeSet<&NeuronId> = took.filter_map(Effect::id).collect();
         let (mut open, mut made) = (BTreeMap::new(), Made::new());
-        for id in self.said_by(&network, brought, &is_taken_back)? {
+        for (id, oldest) in self.said_by(&network, brought, &is_taken_back)? {
             let now = network.neuron(&id)?;
             let was = match &now {
                 Some(now) => Some(now.clone()),
@@ -193,16 +245,14 @@ impl Cycle {
             let Some(was) = was else { continue };
             let is_emptied = only_takes_back(&was.archived)?;
             // What people did with it since stays.
-            let is_left = now.is_some() && !was.is_archived() && !was.pinned && only_takes_back(&was.run)?;
-            if is_emptied || is_left {
-                made.insert(id.clone(), was.created_at);
-                open.insert(id, (now, was, is_emptied));
-            }
+            let is_left = now.is_some() && !was.is_archived() && !was.pinned && says_nothing(&was)?;
+            made.insert(id.clone(), was.created_at.min(oldest));
+            open.insert(id, (now, was, is_emptied, is_left));
         }
         let (mut told, mut applied) = (self.told_without(&made, tip, &is_taken_back)?, Applied::default());
         let comes: BTreeSet<NeuronId> = open.keys().cloned().collect();
-        let (mut back, mut gone) = (Vec::new(), Vec::new());
-        for (id, (now, was, is_emptied)) in open {
+        let (mut back, mut gone, mut free, mut shut) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (id, (now, was, is_emptied, is_left)) in open {
             let Some(told) = told.remove(&id) else { continue };
             let after = match told.neuron {
                 Some(told) if is_emptied && !told.is_archived() => {
@@ -210,9 +260,13 @@ impl Cycle {
                     let is_there = |id: &NeuronId| Ok(comes.contains(id) || network.shared(id)?.is_some());
                     without_lost_ties(revived(&was, &told), is_there)?
                 }
-                None if !is_emptied => {
+                None if is_left => {
                     gone.push(id.clone());
                     Neuron { archived: Some(by.clone()), ..was }
+                }
+                Some(told) if !is_emptied && now.is_some() && settled(&was, &told) => {
+                    if told.is_archived() { &mut shut } else { &mut free }.push(id.clone());
+                    Neuron { archived: told.archived, ..was }
                 }
                 _ => continue,
             };
@@ -222,6 +276,8 @@ impl Cycle {
         let said = [
             (back, "brought back", "not all that say so are taken back"),
             (gone, "archived", "all that say so are taken back"),
+            (free, "brought back", "the run that archived it is taken back"),
+            (shut, "archived", "the run that had restored it is taken back"),
         ];
         for (ids, done, why) in said {
             match &ids[..] {
@@ -279,7 +335,7 @@ impl Cycle {
             let run = commit.trailer("Run").and_then(|run| RunId::parse(run).ok());
             let ms = run.as_ref().map_or(commit.at.saturating_mul(1000).saturating_add(999), RunId::unix_ms);
             for id in self.changed_among(ids, before, commit.tree)? {
-                let touch = Touch { at: ms, run: run.clone(), before, after: commit.tree };
+                let touch = Touch { at: ms, run: run.clone(), commit: at, before, after: commit.tree };
                 touches.entry(id).or_default().push(touch);
             }
         }

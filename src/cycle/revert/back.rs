@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Chosen, Reverted};
 use crate::cycle::network::TreeNetwork;
-use crate::cycle::statement::{Made, revived, takes_back, without_lost_ties};
+use crate::cycle::statement::{Made, revived, settled, takes_back, without_lost_ties};
 use crate::cycle::{Cycle, CycleError};
 use crate::delta::{Effect, Operation, RunRecord};
 use crate::limits;
@@ -170,28 +170,44 @@ impl Back<'_> {
         let taken_back = std::mem::take(&mut self.taken_back);
         let is_taken_back = |run: &RunId| taken_back.contains(run);
         let mut said = self.cycle.said_by(&self.network, chosen, &is_taken_back)?;
-        // What others archived as well.
+        // What others archived or restored as well.
         let was_archived = |id: &NeuronId| touched[id].iter().any(|(_, effect)| effect.archived.is_some());
-        let still = results.iter().filter(|(id, after)| after.is_archived() && was_archived(id));
-        said.extend(still.map(|(id, _)| id.clone()));
+        for (id, after) in results.iter().filter(|(id, _)| was_archived(id)) {
+            said.entry(id.clone()).or_insert(after.created_at);
+        }
         let (mut open, mut made) = (BTreeMap::new(), Made::new());
-        for id in said.into_iter().filter(|id| !exact.contains_key(id)) {
+        for (id, oldest) in said.into_iter().filter(|(id, _)| !exact.contains_key(id)) {
             let after = match results.get(&id) {
                 Some(after) => Some(after.clone()),
                 None => self.cycle.as_it_is_or_went(&self.network, &id)?,
             };
             let Some(after) = after else { continue };
-            made.insert(id.clone(), after.created_at);
+            made.insert(id.clone(), after.created_at.min(oldest));
             open.insert(id, after);
         }
         let mut stays: BTreeMap<String, Vec<NeuronId>> = BTreeMap::new();
+        let once_more = self.taken_back_once_more(chosen, &taken_back)?;
         for (id, told) in self.cycle.told_without(&made, self.base, &is_taken_back)? {
             let now = self.network.neuron(&id)?;
-            let (Some(said), Some(mut after)) = (told.neuron, open.remove(&id)) else { continue };
+            let Some(mut after) = open.remove(&id) else { continue };
+            let Some(said) = told.neuron else {
+                // When it was taken back first, others said it as well, so that nothing went then.
+                let lives = now.is_some() && !after.is_archived();
+                for effect in once_more.iter().filter(|effect| lives && effect.id() == Some(&id)) {
+                    let merged = merge::take_back(effect, self.by, &after, &MergePolicy::default());
+                    after = merged.neuron.unwrap_or(after);
+                }
+                if after.archived.as_ref() == Some(self.by) {
+                    results.insert(id, after);
+                }
+                continue;
+            };
             let is_emptied = match &after.archived {
                 Some(by) => by == self.by || self.network.record(by)?.is_some_and(|record| takes_back(&record)),
-                None => false,
+                // What one revert took away and another one had emptied before.
+                None => now.is_none() && !said.is_archived(),
             };
+            let now_is_there = now.is_some();
             let now = now.filter(|now| !now.is_archived());
             if now.is_some()
                 && !said.is_archived()
@@ -200,15 +216,17 @@ impl Back<'_> {
                 let by = maker.as_ref().map_or_else(|| "a commit by hand".to_owned(), RunId::to_string);
                 stays.entry(by).or_default().push(id.clone());
             }
-            after = match is_emptied {
-                true => revived(&after, &said),
-                false => Neuron { origin: said.origin, ..after },
+            let is_settled = !is_emptied && now_is_there && settled(&after, &said);
+            after = match (is_emptied, is_settled) {
+                (true, _) => revived(&after, &said),
+                (_, true) => Neuron { origin: said.origin, archived: said.archived, ..after },
+                _ => Neuron { origin: said.origin, ..after },
             };
             if let Some(now) = now.filter(|now| is_emptied && now.salience > 0) {
                 (after.salience, after.last_salience_update) = (now.salience, now.last_salience_update);
                 after.activation_count = now.activation_count;
             }
-            if is_emptied || results.contains_key(&id) {
+            if is_emptied || is_settled || results.contains_key(&id) {
                 results.insert(id, after);
             }
         }
@@ -223,6 +241,18 @@ impl Back<'_> {
             *neuron = without_lost_ties(neuron.clone(), is_there)?;
         }
         Ok(())
+    }
+
+    /// What the runs did, newest first, that are taken back again because what had brought them back is taken back.
+    fn taken_back_once_more(&self, chosen: &Chosen, taken_back: &BTreeSet<RunId>) -> Result<Vec<Effect>, CycleError> {
+        let before = self.cycle.reverted(self.tree)?;
+        let is_chosen = |run: &RunId| chosen.iter().any(|record| record.run == *run);
+        let mut effects = Vec::new();
+        for run in taken_back.iter().rev().filter(|run| !before.contains_key(*run) && !is_chosen(run)) {
+            let record = self.network.record(run)?.filter(|record| !takes_back(record));
+            effects.extend(record.into_iter().flat_map(|record| record.effects));
+        }
+        Ok(effects)
     }
 
     /// Of neurons that would go, those that something which stays points to.
