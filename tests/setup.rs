@@ -143,6 +143,46 @@ fn setup_touches_nothing_of_a_person_that_is_called_as_ours_are() {
 }
 
 #[test]
+fn setup_leaves_what_a_person_wrote_into_ours() {
+    let paths = [
+        ("claude-code", ".claude/skills/git-brain/SKILL.md"),
+        ("opencode", ".opencode/plugins/git-brain.js"),
+        ("codex", "AGENTS.md"),
+    ];
+    for (client, path) in paths {
+        let code = code();
+        code.brain(&["setup", client]).exits(0);
+        let written = read(&code, path);
+        let own = match path {
+            "AGENTS.md" => written.replacen("This repository", "Ours: this repository", 1),
+            _ => format!("{written}## My own notes\n"),
+        };
+        assert_ne!(own, written);
+        write(&code, path, &own);
+        let before = files(code.dir());
+        let check = code.brain(&["setup", client, "--check"]).exits(1);
+        assert!(format!("{check}").contains("differs"), "{check}");
+        let refused = code.brain(&["setup", client]).exits(3);
+        assert!(refused.err.contains("was changed there") && refused.err.contains(path), "{}", refused.err);
+        assert_eq!(files(code.dir()), before, "{client}");
+        code.brain(&["setup", client, "--remove"]).exits(0);
+        assert_eq!(read(&code, path), own, "{client}");
+    }
+    // A teammate whose machine knows nothing of the set-up, and has another program.
+    let code = code();
+    code.brain(&["setup", "opencode"]).exits(0);
+    for (path, text) in files(code.dir()) {
+        let text = String::from_utf8(text).unwrap();
+        write(&code, &path, &text.replace("\r\n", "\n").replace('\n', "\r\n"));
+    }
+    let records = code.git(&["rev-parse", "--path-format=absolute", "--git-path", "git-brain/setup.json"]);
+    std::fs::remove_file(records.trim()).unwrap();
+    code.brain(&["setup", "opencode"]).exits(0);
+    code.brain(&["setup", "opencode", "--remove"]).exits(0);
+    assert!(files(code.dir()).is_empty(), "{:?}", files(code.dir()).keys());
+}
+
+#[test]
 fn setup_refuses_broken_files_and_links_and_changes_nothing() {
     let code = code();
     write(&code, ".claude/settings.json", "{\n  \"hooks\": {\n");
@@ -165,7 +205,7 @@ fn setup_refuses_broken_files_and_links_and_changes_nothing() {
     write(&code, "AGENTS.md", "# Rules\n");
     std::os::unix::fs::symlink("AGENTS.md", code.dir().join("CLAUDE.md")).unwrap();
     code.brain(&["setup", "claude-code"]).exits(0);
-    assert!(read(&code, "AGENTS.md").contains("<!-- git-brain -->"));
+    assert!(read(&code, "AGENTS.md").contains("<!-- /git-brain -->"));
     assert!(std::fs::symlink_metadata(code.dir().join("CLAUDE.md")).unwrap().is_symlink());
     // Who is no client, and where no brain is.
     assert!(code.brain(&["setup", "emacs"]).exits(2).err.contains("claude-code"));

@@ -382,6 +382,8 @@ fn removed(file: &Planned, client: Client, kept: &mut Vec<Kept>) -> Result<(Opti
     }
     let records: Vec<Kept> = own.into_iter().collect();
     Ok(match cleaned(file, &records)? {
+        // What is left of ours was changed by a person.
+        Some(text) if Some(&text) == file.settings.text.as_ref() => (None, SetupState::Differs),
         Some(text) => (Some(Write::Text(text)), SetupState::Cleaned),
         None => (Some(Write::Remove), SetupState::Removed),
     })

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Client;
-use super::edit::Piece;
+use super::edit::{Piece, signed};
 use crate::model::shell_word;
 
 /// Where a set-up counts.
@@ -155,7 +155,7 @@ pub fn plan(client: Client, scope: Scope, program: &str) -> Vec<PlannedFile> {
     let (own, servers, mcp) = (&["mcpServers", "git-brain"], &["servers", "git-brain"], &["mcp", "git-brain"]);
     let table = || vec![Piece::Table(&["mcp_servers", "git-brain"], lines.clone())];
     let hooks = hooks(client, program);
-    let skill = || vec![Piece::Whole(SKILL.to_owned())];
+    let skill = || vec![Piece::Whole(signed(SKILL, ("<!--", "-->")))];
     let pointer = || vec![Piece::Fence(POINTER.to_owned())];
     let is_project = scope == Scope::Project;
     let settings: Vec<(Root, &[&'static str], Purpose, Vec<Piece>)> = match (client, is_project) {
@@ -267,7 +267,7 @@ fn hooks(client: Client, program: &str) -> Vec<Piece> {
         }
     };
     if client == Client::Opencode {
-        return vec![Piece::Whole(PLUGIN.replace("PROGRAM", &Value::from(program).to_string()))];
+        return vec![Piece::Whole(signed(&PLUGIN.replace("PROGRAM", &Value::from(program).to_string()), ("//", "")))];
     }
     let needed = matches!(client, Client::Cursor).then(|| Piece::Needed(&["version"], json!(1)));
     needed.into_iter().chain(client.events().iter().map(|event| Piece::Element(place(event), entry(event)))).collect()

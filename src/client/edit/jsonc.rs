@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Edited, runs_our_hook};
+use super::{Edited, runs_our_hook, runs_our_server};
 use crate::limits;
 
 /// A value and where it stands.
@@ -212,7 +212,7 @@ pub(super) fn has(text: &str, path: &[&str]) -> Read<bool> {
 /// Whether a member is there as it should be, and whether one of its name is there.
 pub(super) fn member(text: &str, path: &[&str], value: &Value) -> Read<(bool, bool)> {
     let found = value_at(text, path)?;
-    Ok((found.as_ref() == Some(value), found.is_some()))
+    Ok((found.as_ref() == Some(value), found.as_ref().is_some_and(runs_our_server)))
 }
 
 /// Whether an element is there as it should be, and whether one like it is there.

@@ -5,9 +5,12 @@
 
 mod fence;
 mod jsonc;
+mod signed;
 mod table;
 
 use serde_json::Value;
+
+pub use signed::signed;
 
 /// A part of a file that is ours.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +81,7 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
             Piece::Element(path, value) => jsonc::element(text, path, value)?,
             Piece::Table(path, lines) => table::found(text, path, lines)?,
             Piece::Fence(block) => fence::found(text, block),
-            Piece::Whole(own) => (text == own, begins_alike(text, own)),
+            Piece::Whole(own) => (text == own, signed::is_ours(text, own) || begins_alike(text, own)),
         };
         whole += usize::from(is_there);
         any |= is_there && !matches!(piece, Piece::Needed(..)) || is_like;
@@ -90,7 +93,7 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
     })
 }
 
-/// Whether a file begins as one of ours does, of whatever version: with the same two lines. Another one is somebody's own.
+/// Whether a file begins as one of ours does: with the same two lines. A person may have changed it since.
 fn begins_alike(text: &str, own: &str) -> bool {
     let head = |text: &str| text.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
     !text.is_empty() && head(text) == head(own)
@@ -104,7 +107,12 @@ pub fn with(text: &str, pieces: &[Piece]) -> Result<Edited, String> {
     let mut edited = Edited { text: text.to_owned(), inserted: Vec::new() };
     for piece in pieces {
         match piece {
-            Piece::Member(path, value) => jsonc::add_member(&mut edited, path, value)?,
+            Piece::Member(path, value) => {
+                if jsonc::has(&edited.text, path)? {
+                    return Err(anothers(path));
+                }
+                jsonc::add_member(&mut edited, path, value)?;
+            }
             Piece::Needed(path, value) => {
                 if !jsonc::has(&edited.text, path)? {
                     jsonc::add_member(&mut edited, path, value)?;
@@ -112,10 +120,16 @@ pub fn with(text: &str, pieces: &[Piece]) -> Result<Edited, String> {
             }
             Piece::Element(path, value) => jsonc::add_element(&mut edited, path, value)?,
             Piece::Table(path, lines) => table::add(&mut edited, path, lines)?,
-            Piece::Fence(block) => fence::add(&mut edited, block),
+            Piece::Fence(block) => fence::add(&mut edited, block)?,
             Piece::Whole(own) => {
                 if !text.is_empty() {
-                    return Err("another file is there".to_owned());
+                    return Err(match begins_alike(text, own) {
+                        true => {
+                            "the text that `setup` wrote was changed there: keep it under another name, or take it away"
+                        }
+                        false => "another file is there",
+                    }
+                    .to_owned());
                 }
                 edited.insert(0, own);
             }
@@ -134,7 +148,8 @@ pub fn cut(text: &str, inserted: &[(usize, usize)]) -> Option<String> {
     Some(rest)
 }
 
-/// The text without our pieces, wherever they stand and however they were changed; `None`: nothing is left.
+/// The text without our pieces, wherever they stand; `None`: nothing is left. Entries that run our server or our hooks are ours however they were
+/// changed; of texts those alone that say by their hash that they are as they were written.
 ///
 /// # Errors
 /// The text cannot be read.
@@ -143,12 +158,24 @@ pub fn without(text: &str, pieces: &[Piece]) -> Result<Option<String>, String> {
     let is_json = pieces.iter().any(|piece| matches!(piece, Piece::Member(..) | Piece::Element(..)));
     for piece in pieces {
         match piece {
-            Piece::Member(path, _) => jsonc::remove_member(&mut text, path)?,
+            Piece::Member(path, value) => {
+                if jsonc::member(&text, path, value)?.1 {
+                    jsonc::remove_member(&mut text, path)?;
+                }
+            }
             Piece::Element(path, value) => jsonc::remove_elements(&mut text, path, value)?,
             Piece::Needed(..) => {}
-            Piece::Table(path, _) => table::remove(&mut text, path)?,
-            Piece::Fence(_) => fence::remove(&mut text),
-            Piece::Whole(_) => return Ok(None),
+            Piece::Table(path, lines) => {
+                if table::found(&text, path, lines)?.1 {
+                    table::remove(&mut text, path)?;
+                }
+            }
+            Piece::Fence(block) => fence::remove(&mut text, block),
+            Piece::Whole(own) => {
+                if signed::is_ours(&text, own) {
+                    return Ok(None);
+                }
+            }
         }
     }
     for piece in pieces {
@@ -158,6 +185,24 @@ pub fn without(text: &str, pieces: &[Piece]) -> Result<Option<String>, String> {
     }
     let is_empty = if is_json { jsonc::is_empty(&text)? } else { text.trim().is_empty() };
     Ok((!is_empty).then_some(text))
+}
+
+/// Why an entry of another is not written over.
+fn anothers(path: &[&str]) -> String {
+    format!("{} is there, and runs something else: give yours another name", path.join("."))
+}
+
+/// Whether an entry runs our server of tools, whatever the program is called by.
+fn runs_our_server(value: &Value) -> bool {
+    let texts = |key: &str| {
+        let mut texts = Vec::new();
+        value.get(key).into_iter().for_each(|value| each_text(value, &mut |text| texts.push(text.to_owned())));
+        texts
+    };
+    let words = [texts("command"), texts("args")].concat();
+    let line = words.join(" ");
+    let is_called_so = line.contains("git-brain") || line.contains("git brain");
+    words.iter().skip(1).any(|word| word == "mcp") && (is_called_so || words.len() == 2)
 }
 
 /// Whether a JSON value runs one of our hooks for the client that another one runs it for.

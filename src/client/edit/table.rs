@@ -1,6 +1,6 @@
 //! TOML: a table of ours at the end of the text.
 
-use super::Edited;
+use super::{Edited, anothers, runs_our_server};
 
 type Read<T> = Result<T, String>;
 
@@ -33,12 +33,14 @@ fn header(path: &[&str]) -> String {
 pub(super) fn found(text: &str, path: &[&str], lines: &str) -> Read<(bool, bool)> {
     let wanted = value_at(&format!("{}\n{lines}", header(path)), path)?;
     let found = value_at(text, path)?;
-    Ok((found.is_some() && found == wanted, found.is_some()))
+    let is_ours =
+        found.as_ref().and_then(|table| serde_json::to_value(table).ok()).as_ref().is_some_and(runs_our_server);
+    Ok((found.is_some() && found == wanted, is_ours))
 }
 
 pub(super) fn add(edited: &mut Edited, path: &[&str], lines: &str) -> Read<()> {
     if value_at(&edited.text, path)?.is_some() {
-        return Err(format!("{} is there already", path.join(".")));
+        return Err(anothers(path));
     }
     let line_end = if edited.text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = match &edited.text {

@@ -100,7 +100,7 @@ fn edit_of_toml_keeps_comments_and_order() {
     }
     assert!(with("mcp_servers = {}\n", &piece).unwrap_err().contains("no table"));
     assert!(with("a = \n", &piece).unwrap_err().starts_with("line 1"));
-    let inline = "[mcp_servers]\ngit-brain = { command = \"x\" }\n";
+    let inline = "[mcp_servers]\ngit-brain = { command = \"git-brain\", args = [\"mcp\"] }\n";
     assert!(without(inline, &piece).unwrap_err().contains("by hand"));
 }
 
@@ -115,5 +115,80 @@ fn edit_of_markdown_is_a_fence() {
         let left = without(&more, &piece).unwrap().unwrap();
         assert!(!left.contains("git-brain") && left.contains("More.") && left.starts_with(text.trim_end()));
     }
-    assert_eq!(found("<!-- git-brain -->\nold\n<!-- /git-brain -->\n", &piece), Ok(Found::Some));
+    // A block of another version says by its hash that nobody changed it.
+    let old = with("# Rules\n", &[Piece::Fence("Ask the old brain.\nTwice.".to_owned())]).unwrap().text;
+    assert_eq!(found(&old, &piece), Ok(Found::Some));
+    for text in [
+        old.clone(),
+        old.replace('\n', "\r\n"),
+        "# Rules\n\n<!-- git-brain -->\nAsk the brain.\n<!-- /git-brain -->\n".to_owned(),
+    ] {
+        assert_eq!(without(&text, &piece).unwrap().unwrap().trim_end(), "# Rules", "{text:?}");
+    }
+    let changed = old.replace("Twice.", "Twice, says Ben.");
+    assert_eq!(found(&changed, &piece), Ok(Found::Some));
+    assert_eq!(without(&changed, &piece).unwrap().as_deref(), Some(&*changed));
+    assert!(with(&changed, &piece).unwrap_err().starts_with("line 3: the text that `setup` wrote was changed"));
+}
+
+#[test]
+fn edit_of_markdown_leaves_what_only_looks_like_a_block() {
+    let piece = [Piece::Fence("Ask the brain.".to_owned())];
+    let example = with("", &piece).unwrap().text;
+    for own in [
+        "# a\n\n<!-- git-brain -->\nMy own line.\n<!-- /git-brain -->\nEnd.\n".to_owned(),
+        "a\n<!-- git-brain -->\nno end\n".to_owned(),
+        "a\n<!-- /git-brain -->\nreversed\n<!-- git-brain -->\n".to_owned(),
+        "a\n<!-- git-brain 0123456789abcdef -->\nno end\n".to_owned(),
+        format!("~~~md\n```\n{example}~~~\nmine\n"),
+        format!("````\n```\n{example}```\n````\nmine\n"),
+        "```\nan example without an end\n".to_owned(),
+        "~~~\n```\n".to_owned(),
+    ] {
+        assert_eq!(found(&own, &piece), Ok(Found::None), "{own:?}");
+        let edited = with(&own, &piece).unwrap();
+        assert_eq!(found(&edited.text, &piece), Ok(Found::All), "{own:?}");
+        assert_eq!(cut(&edited.text, &edited.inserted).as_deref(), Some(&*own));
+        assert_eq!(without(&edited.text, &piece).unwrap().unwrap().trim_end(), own.trim_end());
+    }
+}
+
+#[test]
+fn edit_of_a_whole_file_leaves_what_a_person_wrote_in_it() {
+    for (old, new) in [
+        (signed("---\nname: a\n---\nold\n", ("<!--", "-->")), signed("---\nname: a\n---\nnew\n", ("<!--", "-->"))),
+        (signed("// a\nold()\n", ("//", "")), signed("// a\nnew()\n", ("//", ""))),
+        (
+            "{\n  \"name\": \"a\", \"version\": \"1\"\n}\n".to_owned(),
+            "{\n  \"name\": \"a\", \"version\": \"2\"\n}\n".to_owned(),
+        ),
+        ("---\nname: a\n---\nnew\n".to_owned(), signed("---\nname: a\n---\nnew\n", ("<!--", "-->"))),
+    ] {
+        let piece = [Piece::Whole(new.clone())];
+        for text in [old.clone(), old.replace('\n', "\r\n"), new.clone()] {
+            assert_ne!(found(&text, &piece), Ok(Found::None), "{text:?}");
+            assert_eq!(without(&text, &piece), Ok(None), "{text:?}");
+        }
+        for changed in [format!("{old}## My notes\n"), format!("mine\n{old}"), old.replacen('a', "b", 1)] {
+            assert_eq!(without(&changed, &piece).unwrap().as_deref(), Some(&*changed));
+            assert!(with(&changed, &piece).is_err(), "{changed:?}");
+        }
+    }
+}
+
+#[test]
+fn edit_writes_over_no_entry_of_another() {
+    let (member, table) = (
+        [Piece::Member(&["mcpServers", "git-brain"], json!({"command": "git-brain", "args": ["mcp"]}))],
+        [Piece::Table(&["mcp_servers", "git-brain"], "command = \"git-brain\"\nargs = [\"mcp\"]\n".to_owned())],
+    );
+    let json = "{\"mcpServers\": {\"git-brain\": {\"command\": \"mine\", \"args\": [\"serve\", \"--all\"]}}}";
+    let toml = "[mcp_servers.git-brain]\ncommand = \"mine\"\n";
+    for (text, piece) in [(json, &member), (toml, &table)] {
+        assert_eq!(found(text, piece), Ok(Found::None));
+        assert!(with(text, piece).unwrap_err().contains("runs something else"));
+        assert_eq!(without(text, piece).unwrap().as_deref(), Some(text));
+    }
+    let old = json.replace("mine", "/old/git-brain").replace("serve", "mcp");
+    assert_eq!((found(&old, &member), without(&old, &member)), (Ok(Found::Some), Ok(None)));
 }
