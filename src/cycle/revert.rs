@@ -306,8 +306,14 @@ impl Cycle {
         let beside = self.beside_reverts(chosen, tree)?;
         let taken_back = self.taken_back_with(chosen.iter().chain(&beside.twins), tree)?;
         let network = TreeNetwork::new(&self.store, tree);
+        let mut with_effect = Chosen::new();
+        for record in chosen {
+            if self.has_effect(record, &network, &taken_back)? {
+                with_effect.push(record.clone());
+            }
+        }
         let mut back = Back { cycle: self, tree, base, by, network, taken_back, out: Reverted::default() };
-        back.neurons(chosen, &beside)?;
+        back.neurons(&with_effect, &beside)?;
         back.signals(chosen, clock)?;
         back.switches(chosen)?;
         let mut out = back.out;
@@ -346,6 +352,32 @@ impl Cycle {
             reverted.applied.neurons.insert(id, (Some(now), their));
         }
         Ok(())
+    }
+
+    /// Whether taking a run back, after which those are taken back, changes anything: not where all that it took or brought back is taken back before
+    /// and afterwards, or neither.
+    fn has_effect(
+        &self,
+        record: &RunRecord,
+        network: &TreeNetwork<'_>,
+        after: &BTreeSet<RunId>,
+    ) -> Result<bool, CycleError> {
+        let before = self.reverted(network.tree)?;
+        let (mut open, mut seen) = (record.reverts.clone(), BTreeSet::new());
+        while let Some(run) = open.pop() {
+            if !seen.insert(run.clone()) {
+                continue;
+            }
+            // Of very many nobody asks.
+            let Some(below) = network.record(&run)?.filter(|_| seen.len() < limits::REPLACED_CHAIN) else {
+                return Ok(true);
+            };
+            if below.reverts.is_empty() && before.contains_key(&run) != after.contains(&run) {
+                return Ok(true);
+            }
+            open.extend(below.reverts);
+        }
+        Ok(record.reverts.is_empty())
     }
 
     /// What other machines took back of what these runs took back.
