@@ -296,6 +296,7 @@ fn a_correction_outranks_what_it_corrects() {
     assert_eq!(texts(&sandbox), [correction]);
     let again = sandbox.json(&["feed", "--corrects", &old, correction]);
     assert_eq!((&again["stimuli"], &again["known"], &again["archived"]), (&json!([]), &json!(1), &Value::Null));
+    assert!(!report["notes"].to_string().contains("has few of them"), "{report}");
     // The later of two corrections stands alone.
     let friday = "The meeting with Ben is on Friday.";
     let other = sandbox.json(&["feed", "--corrects", &old, friday]);
@@ -315,6 +316,16 @@ fn a_correction_outranks_what_it_corrects() {
         let answer = sandbox.brain(&args).exits(2);
         assert!(answer.err.contains(says), "{answer}");
     }
+}
+
+#[test]
+fn a_correction_in_other_words_is_kept_with_a_note() {
+    let sandbox = Sandbox::new();
+    sandbox.json(&["feed", "The staging server of the billing team lives on copper-7."]);
+    let old = text(&asked(&sandbox, "Where does the staging server live?")[0], "id").to_owned();
+    let answer = sandbox.brain(&["feed", "--corrects", &old, "Billing moved to zinc-3."]).exits(0);
+    assert!(format!("{answer}").contains(&format!("in the words of {old} does not find")), "{answer}");
+    assert_eq!(texts(&sandbox), ["Billing moved to zinc-3."]);
 }
 
 #[test]

@@ -229,10 +229,16 @@ impl Brain {
                 hint: Some("--source gives it another label, under which it is another file".to_owned()),
             });
         }
-        let mut outdated = Vec::new();
+        let (mut outdated, mut notes) = (Vec::new(), Vec::new());
         if let Some(Corrected { id, stimulus: old, .. }) = &corrected {
-            let texts: HashSet<TextHash> =
-                reading.each_input().map(|input| Ok(TextHash::of(&input?.text))).collect::<Result<_, BrainError>>()?;
+            let mut texts = HashSet::new();
+            for input in reading.each_input() {
+                let said = input?.text;
+                if text::has_few_words_of(&said, &old.text) {
+                    notes.push(format!("a question in the words of {id} does not find this one, which has few of them: a sentence that says all of it anew is found by both"));
+                }
+                texts.insert(TextHash::of(&said));
+            }
             outdated = self.corrections_of(id, old, (&origin, request.source.as_deref()), &texts)?;
             if texts.contains(&TextHash::of(&old.text)) {
                 return Err(BrainError::usage(format!("{id} says that already, word by word")));
@@ -245,7 +251,6 @@ impl Brain {
             planned.corrects(FileKey::in_id(&old.id), replaced);
         }
         let reading = &planned.reading;
-        let mut notes = Vec::new();
         if request.origin.is_none()
             && let Some(address) = planned.reading.address()
         {

@@ -113,7 +113,7 @@ impl Call {
             Self::Remember => (
                 of(
                     &["texts"],
-                    json!({"texts": {"type": "array", "items": text, "minItems": 1}, "corrects": {"type": "string", "description": "cite of the memory that the text replaces"}}),
+                    json!({"texts": {"type": "array", "items": text, "minItems": 1}, "corrects": {"type": "string", "description": "cite of the memory that the text replaces: say all of it anew, in its words"}}),
                 ),
                 of(
                     &["memories", "known", "commit"],

@@ -1,5 +1,7 @@
 //! Words: the surfaces of a text with their keys, stems and function words.
 
+use std::collections::BTreeSet;
+
 use super::language::{self, Language};
 use super::surface::{key, surfaces};
 
@@ -26,6 +28,17 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
 /// The words of a text; where its language cannot be told, it counts as `fallback`.
 pub fn words_in(text: &str, fallback: Option<Language>) -> Vec<Word<'_>> {
     read_in(text, fallback).1
+}
+
+/// Whether a text has few of the content words of another one: less than a quarter of them, and less than three.
+pub fn has_few_words_of(text: &str, other: &str) -> bool {
+    let (language, words) = read(other);
+    let content = |words: Vec<Word<'_>>| -> BTreeSet<String> {
+        words.into_iter().filter(|word| !word.is_stop).map(|word| word.stem).collect()
+    };
+    let (wanted, said) = (content(words), content(words_in(text, language)));
+    let shared = wanted.intersection(&said).count();
+    shared < 3 && 4 * shared < wanted.len()
 }
 
 /// The language of a text as far as that can be told, and its words.
@@ -87,6 +100,21 @@ mod tests {
 
     fn content(text: &str) -> Vec<String> {
         words(text).into_iter().filter(|w| !w.is_stop).map(|w| w.key).collect()
+    }
+
+    #[test]
+    fn few_words_of_another_text_are_those_that_a_question_for_it_misses() {
+        let old = "The staging server for the billing team lives on host copper-7 in rack nine.";
+        for (text, is_few) in [
+            ("Billing moved to zinc-3 in June.", true),
+            ("No, zinc-3.", true),
+            ("The staging server for the billing team lives on host zinc-3 in rack two.", false),
+            ("The billing team's servers live on zinc-3.", false),
+        ] {
+            assert_eq!(has_few_words_of(text, old), is_few, "{text}");
+        }
+        assert!(!has_few_words_of("anything", "of the"));
+        assert!(has_few_words_of("Nun in Basel.", "Der Brückenmeister wohnt seit dem Frühjahr in Zürich am Hafen."));
     }
 
     #[test]
