@@ -13,7 +13,7 @@ use twox_hash::XxHash3_64;
 /// The first bytes of every snapshot.
 const MAGIC: [u8; 8] = *b"gitbrain";
 /// Raised with every change of what any array means: other versions are not read, but made anew.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 /// Arrays start at multiples of this, so that any of their types is aligned.
 const ALIGN: usize = 64;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::person::CLASS;
+use super::person::{CLASS, person_of};
 use super::prime::clip;
 use super::{Brain, BrainError, FeedRequest, Override, PrimeRequest, RecallRequest, Source, World};
 use crate::activation::recall::Answer;
@@ -18,6 +18,7 @@ use crate::client::{Call, Client, Moment, Said, Turn, answer, turns};
 use crate::cycle::doorbell;
 use crate::limits;
 use crate::model::ids::hash_fields;
+use crate::model::origin::is_person;
 use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, within};
 use crate::store::{LockName, Store, StoreError, jobs, leave_job, take_job};
@@ -55,6 +56,9 @@ struct Job {
     /// The folder of the session.
     #[serde(default)]
     place: Option<PathBuf>,
+    /// Whose session it is, by what the hook was told: the background process has another environment.
+    #[serde(default)]
+    person: Option<String>,
 }
 
 /// Folders of sessions, and whether they are of the brain.
@@ -226,7 +230,8 @@ fn hand_over(store: &Store, world: &World, client: Client, call: Call, place: &P
         let secrets = Secrets::default();
         turns.iter_mut().for_each(|turn| turn.text = secrets.redact(&turn.text).into_owned());
     }
-    let job = Job { client, session: call.session, transcript: call.transcript, turns, place };
+    let person = Some(person_of(store));
+    let job = Job { client, session: call.session, transcript: call.transcript, turns, place, person };
     let name = hash_fields(&[
         client.as_str().as_bytes(),
         job.session.as_bytes(),
@@ -268,8 +273,11 @@ fn work_off(dir: &Path, store: &Store, world: &World, job: &Job) -> Result<(), B
     let place =
         job.place.as_deref().filter(|place| Store::open(place).is_ok_and(|of| of.common_dir() == store.common_dir()));
     let brain = Brain::open(place.unwrap_or(dir), world.clone(), &[])?;
+    let person = job.person.clone().filter(|name| is_person(name)).unwrap_or_else(|| brain.person_here());
+    let origin = sessions_of(job.client, &person);
+    let keep = |turns: &[Turn]| brain.feed_turns(origin.as_str(), job.client, &job.session, turns);
     if !job.turns.is_empty() {
-        brain.keep_turns(job.client, &job.session, &job.turns)?;
+        keep(&job.turns)?;
     }
     let Some(transcript) = job.transcript.as_deref().map(Path::new) else { return Ok(()) };
     let mut all: BTreeMap<String, Seen> = store.cached_document(SEEN).unwrap_or_default();
@@ -293,7 +301,7 @@ fn work_off(dir: &Path, store: &Store, world: &World, job: &Job) -> Result<(), B
             break;
         }
         let text = String::from_utf8_lossy(&part.bytes[..taken]);
-        brain.keep_turns(job.client, &job.session, &turns(job.client, &text))?;
+        keep(&turns(job.client, &text))?;
         if is_one_document {
             // It is written anew with every turn.
             return Ok(());
@@ -315,20 +323,19 @@ fn mark(beginning: &[u8]) -> u64 {
     hash_fields(&[&beginning[..line]])
 }
 
-impl Brain {
-    /// Feeds turns of a session, but for small talk and for what is remembered already. What a person asked or ordered is kept as talk: it
-    /// is evidence for nothing.
-    pub(super) fn keep_turns(&self, client: Client, session: &str, turns: &[Turn]) -> Result<usize, BrainError> {
-        self.feed_turns(self.sessions_of(client).as_str(), client, session, turns)
-    }
+/// The origin of what a person says to a client, and it to her.
+fn sessions_of(client: Client, person: &str) -> Origin {
+    Origin::parse(&format!("{CLASS}:{client}:{person}")).expect("invariant: a valid label")
+}
 
+impl Brain {
     /// The origin of what the person of this machine says to a client, and it to her: the client, and the address as git has it.
     pub(super) fn sessions_of(&self, client: Client) -> Origin {
-        let label = format!("{CLASS}:{client}:{}", self.person_here());
-        Origin::parse(&label).expect("invariant: a valid label")
+        sessions_of(client, &self.person_here())
     }
 
-    /// The same of an origin.
+    /// Feeds turns of a session from an origin, but for small talk and for what is remembered already. What a person asked or ordered is kept as talk: it
+    /// is evidence for nothing.
     pub(super) fn feed_turns(
         &self,
         origin: &str,

@@ -267,7 +267,7 @@ impl Brain {
         }
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let is_told = request.sources.iter().all(is_text);
-        let (inputs, same) = self.unknown(&planned, (request.again, is_told), tree)?;
+        let (inputs, same) = self.unknown(&planned, (request.again, is_told), corrected.is_some(), tree)?;
         if let Some(first) = same.first().filter(|_| is_told && corrected.is_none()) {
             notes.extend(self.remembered_at(tree, first)?.map(|at| {
                 format!("the same was said on {at}, and is known: `--again` or `--at` remembers it once more")
@@ -363,12 +363,13 @@ impl Brain {
     }
 
     /// Those inputs that are not remembered yet, by their places, with whether an equal one was; and the others. One whose memory is gone is
-    /// remembered again, unless it has a label of its own.
+    /// remembered again, unless it has a label of its own and corrects nothing.
     #[allow(clippy::type_complexity, reason = "the two halves of all inputs")]
     fn unknown(
         &self,
         planned: &Planned,
         (again, is_told): (bool, bool),
+        corrects: bool,
         tree: TreeId,
     ) -> Result<(Vec<(usize, bool)>, Vec<StimulusId>), BrainError> {
         let now = self.cycle.shared.world.now();
@@ -382,7 +383,10 @@ impl Brain {
                 // A label of its own is known by its stimulus.
                 (None, Some(source)) if !again => {
                     let id = Stimulus::id_of(origin, source, session, at, &input.text);
-                    found.push((place, is_told && self.is_called_again(tree, &id, &input.text)?));
+                    // Whoever puts something right by words of before says them anew.
+                    let path = layout::stimulus(&id, input.at(now));
+                    let is_back = corrects && self.cycle.whereabouts(tree, &id, &path)? == Some(Whereabouts::Gone);
+                    found.push((place, is_back || is_told && self.is_called_again(tree, &id, &input.text)?));
                     continue;
                 }
                 (Some(file), _) => Stimulus::id_in(file, at, &input.text, None),

@@ -4,13 +4,20 @@
 use super::Brain;
 use crate::client::Client;
 use crate::model::ids::hash_fields;
+use crate::model::origin::is_person;
 use crate::model::{Level, Neuron, Origin};
+use crate::store::{Store, is_unnamed};
 use crate::text::talk::is_said_in;
+use crate::world::random_id;
 
 /// The class of origins of what hooks keep.
 pub(super) const CLASS: &str = "hook";
 /// Letters of a person's address in the origin of her sessions.
 const NAME_CHARS: usize = 16;
+/// Digits of a hash behind a name.
+const HASH_CHARS: usize = 4;
+/// The document of a clone that names a person who has told git no address.
+const UNNAMED: &str = "person";
 
 /// The person who works with a client here.
 pub(super) struct Person {
@@ -31,19 +38,33 @@ impl Brain {
         !is_of_another || self.cycle.shared.policy.settings.origins.level(origin) == Level::Trusted
     }
 
-    /// A name for the person of this machine, by the address that git has: letters of it, and a hash.
+    /// A name for the person of this machine.
     pub(super) fn person_here(&self) -> String {
-        let (_, address) = self.cycle.store.user();
-        let name = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
-        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
-        let hash = hash_fields(&[address.to_ascii_lowercase().as_bytes()]) >> 48;
-        format!("{name}-{hash:04x}")
+        person_of(&self.cycle.store)
     }
 
     /// The person of this machine, at a client.
     pub(super) fn person_at(&self, client: Client) -> Person {
         Person { sessions: self.sessions_of(client), name: self.person_here() }
     }
+}
+
+/// A name for the person of a clone, by the address that git has: letters of it, and a hash. Whoever has told git none is another one in each clone: many
+/// have none, and are not one person.
+pub(super) fn person_of(store: &Store) -> String {
+    let (_, address) = store.user();
+    if is_unnamed(&address) {
+        let known = || store.cached_document::<String>(UNNAMED).filter(|name| is_person(name));
+        if known().is_none() {
+            let number = random_id("").unwrap_or_default();
+            store.keep_document(UNNAMED, &format!("unnamed-{}", number.get(..HASH_CHARS).unwrap_or("0000")));
+        }
+        return known().unwrap_or_else(|| "unnamed-0000".to_owned());
+    }
+    let name = address.split('@').next().unwrap_or_default().to_ascii_lowercase();
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
+    let hash = hash_fields(&[address.to_ascii_lowercase().as_bytes()]) >> 48;
+    format!("{name}-{hash:04x}")
 }
 
 impl Person {

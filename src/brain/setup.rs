@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError, World};
-use crate::client::edit::{Found, Piece, cut, found, with, without};
+use crate::client::edit::{Found, Piece, cut, found, keeps_settings, with, without};
 use crate::client::{Client, PlannedFile, Purpose, Root, Scope, plan, remarks};
 use crate::model::ids::hash_fields;
 use crate::model::shell_word;
@@ -188,14 +188,17 @@ impl Brain {
             }
         }
         if !request.dry_run {
-            // Known before it is written: what is not there yet is not taken out.
-            write_records(&records, &kept)?;
+            // Known before it is written, and as long as it is there.
+            if request.order == SetupOrder::Install {
+                write_records(&records, &kept)?;
+            }
             for (file, write) in writes {
                 match write {
                     Write::Text(text) => write_settings(&file.settings.place, &text)?,
                     Write::Remove => remove_settings(&file.root, &file.settings.place)?,
                 }
             }
+            write_records(&records, &kept)?;
         }
         Ok(report)
     }
@@ -353,6 +356,8 @@ fn installed(file: &Planned, client: Client, kept: &mut Vec<Kept>) -> Result<(Op
         }
         return Ok((None, SetupState::Ready));
     }
+    keeps_settings(file.settings.text.as_deref().unwrap_or_default(), &file.file.pieces)
+        .map_err(|why| broken(place, &why))?;
     let before = if file.found == Found::None { file.settings.text.clone() } else { cleaned(file, kept)? };
     let edited = with(before.as_deref().unwrap_or_default(), &file.file.pieces).map_err(|why| broken(place, &why))?;
     kept.retain(|one| !(one.client == client && one.path == *place));

@@ -79,7 +79,8 @@ const REQUESTED: &str = "## My request for Codex:";
 /// The line from which on Gemini puts files into a message that the person named.
 const REFERENCED: &str = "--- Content from referenced files ---";
 /// Beginnings of what looks like words of a person and is the client's.
-const OF_THE_CLIENT: [&str; 8] = [
+const OF_THE_CLIENT: [&str; 9] = [
+    "Base directory for this skill:",
     "[Request interrupted",
     "Caveat: The messages below",
     "This session is being continued",
@@ -195,6 +196,12 @@ fn of_claude_code(line: &Value) -> Option<Turn> {
     {
         return None;
     }
+    // What came of a tool, of a subagent, or of something else than a person at the keys.
+    let by = line.get("origin").and_then(|origin| origin.get("kind")).and_then(Value::as_str);
+    let is_another = by.is_some_and(|kind| !matches!(kind, "human" | "user"));
+    if is_another || is("isSynthetic") || ["toolUseResult", "agentId"].iter().any(|name| line.get(name).is_some()) {
+        return None;
+    }
     // Words of a person while the agent works.
     if line.get("type")? == "attachment" {
         let said =
@@ -283,9 +290,19 @@ fn turn(by: Said, content: &Value, at: Option<&Value>) -> Option<Turn> {
     Some(Turn { by, text: within(text, limits::TURN_BYTES).to_owned(), at: at.and_then(stamp), cwd: None })
 }
 
-/// Whether a text is the client's, and no words of a person.
+/// Whether a text is the client's, and no words of a person: also what is one part from the first letter to the last, whatever its name.
 fn is_of_the_client(text: &str) -> bool {
-    OF_THE_CLIENT.iter().any(|start| text.trim_start().starts_with(start))
+    let text = text.trim();
+    let name = text.strip_prefix('<').map(|inside| {
+        let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && !"_-:".contains(c));
+        &inside[..end.unwrap_or(inside.len())]
+    });
+    let is_one_part = name.is_some_and(|name| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.ends_with(&format!("</{name}>"))
+            && name != "user_query"
+    });
+    is_one_part || OF_THE_CLIENT.iter().any(|start| text.starts_with(start))
 }
 
 /// A text without the parts that clients put into it; of Cursor, the query alone. What stands in such a part may be a file that somebody else
@@ -318,7 +335,9 @@ fn first_part(text: &str) -> Option<(usize, &str)> {
     text.match_indices('<').find_map(|(start, _)| {
         let inside = &text[start + 1..];
         let name = &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c))?];
-        let is_whole = inside[name.len()..].starts_with('>') && WRAPPED.contains(&name);
+        let rest = &inside[name.len()..];
+        let has_attributes = rest.starts_with(' ') && rest.lines().next().is_some_and(|line| line.contains('>'));
+        let is_whole = (rest.starts_with('>') || has_attributes) && WRAPPED.contains(&name);
         (is_whole || name.starts_with(OF_EDITORS)).then_some((start, name))
     })
 }

@@ -129,8 +129,9 @@ impl Cycle {
                 };
                 match &effect.archived {
                     Some((_, Some(by))) => archivals.push((by.clone(), touch.commit)),
-                    // Whoever restores it ends what archived it where they did.
+                    // Whoever restores it, or says it anew once it is gone, ends what archived it where they did.
                     Some((_, None)) => archivals = self.others(archivals, touch.commit)?,
+                    None if effect.created.is_some() => archivals = self.others(archivals, touch.commit)?,
                     None => {}
                 }
                 let is_restored = match &effect.archived {

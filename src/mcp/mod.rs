@@ -45,6 +45,8 @@ pub struct Door {
     desk: Desk,
     /// The client, where the command line names it; else each says its name.
     client: Option<Client>,
+    /// The way by which clients come that say their names.
+    via: Via,
     /// Calls that may still begin.
     calls: Arc<Semaphore>,
     tools: Arc<Vec<Tool>>,
@@ -52,7 +54,7 @@ pub struct Door {
 
 /// `/mcp` for a server by HTTP, whose guard has judged every request before it comes here.
 pub fn routes(desk: Desk) -> axum::Router {
-    let door = Door::new(desk, None);
+    let door = Door { via: Via::McpByHttp, ..Door::new(desk, None) };
     let mut config = StreamableHttpServerConfig::default();
     // The guard knows which hosts and origins are ours.
     config = config.disable_allowed_hosts().disable_allowed_origins();
@@ -76,12 +78,18 @@ async fn few_sessions(State(sessions): State<Arc<LocalSessionManager>>, request:
 
 impl Door {
     fn new(desk: Desk, client: Option<Client>) -> Self {
-        Self { desk, client, calls: Arc::new(Semaphore::new(limits::MCP_CALLS)), tools: Arc::new(tools::all()) }
+        Self {
+            desk,
+            client,
+            via: Via::Mcp,
+            calls: Arc::new(Semaphore::new(limits::MCP_CALLS)),
+            tools: Arc::new(tools::all()),
+        }
     }
 
     /// Who asks: as the command line says, or as the client does.
     fn client(&self, context: &RequestContext<RoleServer>) -> Client {
-        let said = || Client::named(&context.client_info().map(|info| info.name).unwrap_or_default(), Via::Mcp);
+        let said = || Client::named(&context.client_info().map(|info| info.name).unwrap_or_default(), self.via);
         self.client.clone().unwrap_or_else(said)
     }
 

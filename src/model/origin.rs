@@ -229,7 +229,7 @@ fn class(label: &str) -> &str {
 }
 
 /// Whether a label is the name that a brain gives a person: letters of the address and a hash.
-fn is_person(label: &str) -> bool {
+pub fn is_person(label: &str) -> bool {
     let is_hash = |hash: &str| hash.len() == 4 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     label.rsplit_once('-').is_some_and(|(name, hash)| is_hash(hash) && name.bytes().all(|b| b.is_ascii_alphanumeric()))
 }

@@ -103,6 +103,9 @@ impl std::fmt::Display for Answer {
     }
 }
 
+/// The value of a variable that commands do not get.
+pub const UNSET: &str = "(unset)";
+
 /// A folder with a brain, or for one.
 pub struct Sandbox {
     root: TempDir,
@@ -204,6 +207,9 @@ impl Sandbox {
             ("TZ", "UTC".to_owned()),
         ]);
         command.envs(&self.variables);
+        self.variables.iter().filter(|(_, value)| *value == UNSET).for_each(|(name, _)| {
+            command.env_remove(name);
+        });
         command
     }
 

@@ -60,6 +60,9 @@ impl Desk {
         if request.corrects.is_some() && texts.len() > 1 {
             return Err(BrainError::usage("corrects goes with one text: what stands in its place"));
         }
+        if request.corrects.is_some() && texts.iter().any(|text| matches!(act(text), Act::SmallTalk(_))) {
+            return Err(BrainError::usage("small talk puts nothing right: the text is to say what holds"));
+        }
         let brain = self.brain()?;
         let (mut new, mut known, mut polite, mut keys) = (Vec::new(), 0, 0, BTreeSet::new());
         // What may not come in at all is refused below, whatever it says; what puts something right is looked for nowhere.
@@ -84,7 +87,7 @@ impl Desk {
             corrects: request.corrects.clone(),
             or_beside: true,
             // Whose agent said it: the same client may work for several people.
-            source: Some(brain.person_here()),
+            source: client.is_of_this_person().then(|| brain.person_here()),
             ..FeedRequest::default()
         })?;
         kept.known += known;

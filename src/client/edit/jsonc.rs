@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Edited, runs_our_hook, runs_our_server};
+use super::{Edited, is_same_hook, is_same_server, runs_our_hook, runs_our_server};
 use crate::limits;
 
 /// A value and where it stands.
@@ -212,7 +212,13 @@ pub(super) fn has(text: &str, path: &[&str]) -> Read<bool> {
 /// Whether a member is there as it should be, and whether one of its name is there.
 pub(super) fn member(text: &str, path: &[&str], value: &Value) -> Read<(bool, bool)> {
     let found = value_at(text, path)?;
-    Ok((found.as_ref() == Some(value), found.as_ref().is_some_and(runs_our_server)))
+    let is_there = found.as_ref().is_some_and(|found| is_same_server(found, value));
+    Ok((is_there, is_there || found.as_ref().is_some_and(runs_our_server)))
+}
+
+/// The value at a path.
+pub(super) fn value(text: &str, path: &[&str]) -> Read<Option<Value>> {
+    value_at(text, path)
 }
 
 /// Whether an element is there as it should be, and whether one like it is there.
@@ -220,11 +226,9 @@ pub(super) fn element(text: &str, path: &[&str], value: &Value) -> Read<(bool, b
     match value_at(text, path)? {
         None => Ok((false, false)),
         Some(Value::Array(found)) => {
-            let mut ours = found.iter().filter(|one| runs_our_hook(one, value));
-            Ok((
-                ours.clone().count() == 1 && ours.next() == Some(value),
-                found.iter().any(|one| runs_our_hook(one, value)),
-            ))
+            let ours: Vec<&Value> = found.iter().filter(|one| runs_our_hook(one, value)).collect();
+            // A person may have given it a time, or a companion.
+            Ok((ours.len() == 1 && is_same_hook(ours[0], value), !ours.is_empty()))
         }
         Some(_) => Err(format!("{} is no list", path.join("."))),
     }
@@ -232,7 +236,8 @@ pub(super) fn element(text: &str, path: &[&str], value: &Value) -> Read<(bool, b
 
 pub(super) fn is_empty(text: &str) -> Read<bool> {
     let Some(root) = document(text)? else { return Ok(true) };
-    Ok(matches!(&root.kind, Kind::Object(members) if members.is_empty())
+    Ok(!has_comment(text)
+        && matches!(&root.kind, Kind::Object(members) if members.is_empty())
         && text[root.start + 1..root.end - 1].trim().is_empty())
 }
 
@@ -399,7 +404,8 @@ pub(super) fn remove_member(text: &mut String, path: &[&str]) -> Read<()> {
         Kind::Other => false,
     };
     let mut depth = path.len();
-    while depth > 1 && is_alone(nodes[depth - 1]) {
+    // Where somebody comments on what is there, what is empty may be meant.
+    while depth > 1 && is_alone(nodes[depth - 1]) && !is_commented(text, nodes[depth - 1]) {
         depth -= 1;
     }
     let ranges = ranges_of(text, nodes[depth - 1], nodes[depth]);
@@ -414,7 +420,21 @@ pub(super) fn remove_elements(text: &mut String, path: &[&str], like: &Value) ->
         let Some(list) = nodes.get(path.len()) else { return Ok(()) };
         let Kind::Array(elements) = &list.kind else { return Ok(()) };
         let Some(ours) = elements.iter().find(|node| runs_our_hook(&plain(text, node), like)) else { return Ok(()) };
-        if elements.len() == 1 {
+        // Hooks of a person's own in a group with ours stay.
+        let group = match &ours.kind {
+            Kind::Object(members) => members.iter().find(|(key, ..)| key == "hooks").map(|(.., hooks)| hooks),
+            _ => None,
+        };
+        if let Some(hooks) = group
+            && let Kind::Array(all) = &hooks.kind
+            && all.len() > 1
+            && let Some(inner) = all.iter().find(|node| runs_our_hook(&plain(text, node), like))
+        {
+            let ranges = ranges_of(text, hooks, inner);
+            ranges.into_iter().for_each(|(start, end)| text.replace_range(start..end, ""));
+            continue;
+        }
+        if elements.len() == 1 && !is_commented(text, list) {
             return remove_member(text, path);
         }
         let ranges = ranges_of(text, list, ours);
@@ -447,6 +467,13 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
             let mut reader = Reader { text, at: before.1 };
             let _ = reader.space();
             let comma = reader.at;
+            // A comma behind the last one was there before it: the one before it keeps its own.
+            let mut behind = Reader { text, at: spans[at].1 };
+            let _ = behind.space();
+            if behind.peek() == Some(b',') {
+                let kept = rest_of_line(&text[comma + 1..spans[at].0]);
+                return vec![(comma + 1 + kept, behind.at + 1)];
+            }
             let kept = rest_of_line(&text[comma + 1..spans[at].0]);
             match kept {
                 0 => vec![(comma, spans[at].1)],
@@ -454,6 +481,28 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
             }
         }
         (_, Some(next)) => vec![(spans[at].0, next.0)],
+        (None, None) if has_comment(&text[within.start..within.end]) => vec![spans[at]],
         (None, None) => vec![(within.start + 1, within.end - 1)],
     }
+}
+
+/// Whether somebody comments on a value: inside it, or on a line above its key.
+fn is_commented(text: &str, node: &Node) -> bool {
+    let line = text[..node.start].rfind('\n').unwrap_or(0);
+    let above = text[..line].trim_end().rsplit('\n').next().unwrap_or_default().trim();
+    has_comment(&text[node.start..node.end]) || above.starts_with("//") || above.ends_with("*/")
+}
+
+/// Whether a text has a comment outside of its strings.
+fn has_comment(text: &str) -> bool {
+    let (mut is_string, mut bytes) = (false, text.bytes().peekable());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if is_string => drop(bytes.next()),
+            b'"' => is_string = !is_string,
+            b'/' if !is_string && matches!(bytes.peek(), Some(b'/' | b'*')) => return true,
+            _ => {}
+        }
+    }
+    false
 }

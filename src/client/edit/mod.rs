@@ -205,6 +205,54 @@ fn runs_our_server(value: &Value) -> bool {
     words.iter().skip(1).any(|word| word == "mcp") && (is_called_so || words.len() == 2)
 }
 
+/// Whether an entry runs the server as another one does, whatever settings a person gave it.
+fn is_same_server(entry: &Value, like: &Value) -> bool {
+    ["command", "args"].iter().all(|key| entry.get(key) == like.get(key))
+}
+
+/// Whether a group of hooks runs the command that another one runs.
+fn is_same_hook(group: &Value, like: &Value) -> bool {
+    let commands = |value: &Value| {
+        let mut found = Vec::new();
+        each_text(value, &mut |text| found.extend(text.contains(" hook ").then(|| text.to_owned())));
+        found
+    };
+    let wanted = commands(like);
+    !wanted.is_empty() && wanted.iter().all(|command| commands(group).contains(command))
+}
+
+/// Refuses to write an entry of ours anew to which a person gave settings.
+///
+/// # Errors
+/// The text cannot be read, or an entry has settings that ours has not.
+pub fn keeps_settings(text: &str, pieces: &[Piece]) -> Result<(), String> {
+    for piece in pieces {
+        let (path, found, own) = match piece {
+            Piece::Member(path, own) => (path, jsonc::value(text, path)?, own.clone()),
+            Piece::Table(path, lines) => {
+                let (found, own) = table::values(text, path, lines)?;
+                (path, found, own)
+            }
+            _ => continue,
+        };
+        let Some(found) = found.filter(|found| runs_our_server(found) && !is_same_server(found, &own)) else {
+            continue;
+        };
+        let settings = found.as_object().into_iter().flatten();
+        let is_more = |(key, value): &(&String, &Value)| {
+            !matches!(key.as_str(), "command" | "args") && own.get(key.as_str()) != Some(*value)
+        };
+        if let Some((key, _)) = settings.into_iter().find(is_more) {
+            let command = own.get("command").map(ToString::to_string).unwrap_or_default();
+            return Err(format!(
+                "{} has settings of yours ({key}): write {command} as its command there by hand, or take them away",
+                path.join(".")
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Whether a JSON value runs one of our hooks for the client that another one runs it for.
 fn runs_our_hook(value: &Value, like: &Value) -> bool {
     let hook = |value: &Value| {

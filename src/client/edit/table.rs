@@ -1,6 +1,6 @@
 //! TOML: a table of ours at the end of the text.
 
-use super::{Edited, anothers, runs_our_server};
+use super::{Edited, anothers, is_same_server, runs_our_server};
 
 type Read<T> = Result<T, String>;
 
@@ -31,11 +31,16 @@ fn header(path: &[&str]) -> String {
 
 /// Whether a table is there as it should be, and whether one of its name is there.
 pub(super) fn found(text: &str, path: &[&str], lines: &str) -> Read<(bool, bool)> {
-    let wanted = value_at(&format!("{}\n{lines}", header(path)), path)?;
-    let found = value_at(text, path)?;
-    let is_ours =
-        found.as_ref().and_then(|table| serde_json::to_value(table).ok()).as_ref().is_some_and(runs_our_server);
-    Ok((found.is_some() && found == wanted, is_ours))
+    let (Some(found), wanted) = values(text, path, lines)? else { return Ok((false, false)) };
+    let is_there = is_same_server(&found, &wanted);
+    Ok((is_there, is_there || runs_our_server(&found)))
+}
+
+/// The table that is there, and the one that is ours.
+pub(super) fn values(text: &str, path: &[&str], lines: &str) -> Read<(Option<serde_json::Value>, serde_json::Value)> {
+    let plain = |table: Option<toml::Value>| table.and_then(|table| serde_json::to_value(table).ok());
+    let own = plain(value_at(&format!("{}\n{lines}", header(path)), path)?);
+    Ok((plain(value_at(text, path)?), own.unwrap_or_default()))
 }
 
 pub(super) fn add(edited: &mut Edited, path: &[&str], lines: &str) -> Read<()> {

@@ -90,7 +90,7 @@ fn edit_of_toml_keeps_comments_and_order() {
         assert_eq!(found(&edited.text, &piece), Ok(Found::All), "{}", edited.text);
         assert_eq!(cut(&edited.text, &edited.inserted).as_deref(), Some(text));
         let more = format!("{}\n[mcp_servers.git-brain.env]\nA = \"b\"\n\n[last]\nx = 1\n", edited.text);
-        assert_eq!(found(&more, &piece), Ok(Found::Some));
+        assert_eq!(found(&more, &piece), Ok(Found::All), "settings of a person's own");
         let left = without(&more, &piece).unwrap().unwrap();
         assert!(left.contains("[last]") && !left.contains("git-brain") && left.starts_with(text.trim_end()), "{left}");
         for own in ["# keep this\n[tools]\nweb = true\n", "\n# the end\n"] {
@@ -191,4 +191,42 @@ fn edit_writes_over_no_entry_of_another() {
     }
     let old = json.replace("mine", "/old/git-brain").replace("serve", "mcp");
     assert_eq!((found(&old, &member), without(&old, &member)), (Ok(Found::Some), Ok(None)));
+}
+
+#[test]
+fn edit_leaves_a_persons_hooks_comments_and_settings() {
+    let piece = pieces();
+    let whole = with("{}", &piece).unwrap().text;
+    // A hook of one's own in a group of ours, and a time for ours.
+    let ours = "\"command\": \"git-brain hook claude-code Stop\"";
+    assert!(whole.contains(ours));
+    let own = whole
+        .replace(ours, &format!("{ours}, \"timeout\": 9"))
+        .replace("\"hooks\": [\n", "\"hooks\": [\n          {\"type\": \"command\", \"command\": \"./mine.sh\"},\n");
+    assert_ne!(own, whole);
+    assert_eq!(found(&own, &piece), Ok(Found::All), "{own}");
+    let left = without(&own, &piece).unwrap().unwrap();
+    assert!(left.contains("./mine.sh") && !left.contains("git-brain"), "{left}");
+    // Settings of an entry; of another program they are not written over.
+    let env = whole.replace("\"args\"", "\"env\": {\"A\": \"b\"},\n      \"args\"");
+    assert_eq!((found(&env, &piece), keeps_settings(&env, &piece)), (Ok(Found::All), Ok(())));
+    let moved = env.replace("\"git-brain\",", "\"/old/git-brain\",");
+    assert_eq!(found(&moved, &piece), Ok(Found::Some), "{moved}");
+    assert!(keeps_settings(&moved, &piece).unwrap_err().contains("settings of yours (env)"));
+    // Files of one's own that say nothing yet, and what is commented.
+    for text in [
+        "// my servers, ask Ann\n{ }\n",
+        "{\n  // only what was looked at\n  \"mcpServers\": {},\n  \"x\": { }, // Ann\n}\n",
+        "{\n  \"hooks\": {\n    // none that write\n    \"Stop\": []\n  }\n}\n",
+    ] {
+        let edited = with(text, &piece).unwrap().text;
+        let left = without(&format!("{edited}\n"), &piece).unwrap().expect(text);
+        let comment = text.split("//").nth(1).unwrap().lines().next().unwrap();
+        assert!(left.contains(comment) && !left.contains("git-brain"), "{left}");
+        assert_eq!(left.contains("}, // Ann"), text.contains("}, // Ann"), "{left}");
+        for key in ["mcpServers", "Stop"] {
+            assert!(!text.contains(key) || left.contains(key), "{key}: {left}");
+        }
+        assert_eq!(found(&left, &piece), Ok(Found::None), "{left}");
+    }
 }

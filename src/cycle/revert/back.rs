@@ -203,9 +203,10 @@ impl Back<'_> {
                 continue;
             };
             let is_emptied = match &after.archived {
+                // A revert or a night took it away, and those that say it stand.
+                _ if now.is_none() && !said.is_archived() => true,
                 Some(by) => by == self.by || self.network.record(by)?.is_some_and(|record| takes_back(&record)),
-                // What one revert took away and another one had emptied before.
-                None => now.is_none() && !said.is_archived(),
+                None => false,
             };
             let now_is_there = now.is_some();
             let now = now.filter(|now| !now.is_archived());

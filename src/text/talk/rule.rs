@@ -12,8 +12,53 @@ use crate::text::sentences;
 /// Whether a text has a rule: `Always run the tests first`, `Don't push to main`, `Tests must pass before every merge`, `ne jamais pousser sur main`,
 /// `必ずpnpmを使う`. What happened (`we have never seen this`), what things do by themselves (`the queue never blocks`) and what somebody is about
 /// to do is none.
+///
+/// What somebody shows, instead of saying it, gives no rule: examples of code, quotes, differences, lines of logs, parts between tags.
 pub fn is_rule(text: &str) -> bool {
-    text.len() <= limits::RULE_BYTES && has_rule(text)
+    text.len() <= limits::RULE_BYTES && has_rule(&own_lines(text))
+}
+
+/// The lines of a text that are no part of something shown.
+fn own_lines(text: &str) -> String {
+    let (mut own, mut code, mut tag) = (String::new(), None, None);
+    for line in text.split_inclusive('\n') {
+        let words = line.trim();
+        let fence = ["```", "~~~", "\"\"\""].into_iter().find(|fence| words.starts_with(fence));
+        if let Some(open) = code {
+            code = if words.ends_with(open) { None } else { code };
+            continue;
+        }
+        if let Some(open) = fence {
+            code = Some(open).filter(|open| words.len() == open.len() || !words.ends_with(open));
+            continue;
+        }
+        if let Some(close) = &tag {
+            tag = if words.contains(close) { None } else { tag };
+            continue;
+        }
+        if let Some(name) = opened(words) {
+            let close = format!("</{name}");
+            tag = (!words.contains(&close) && text.contains(&close)).then_some(close);
+            continue;
+        }
+        // All that follows is a difference.
+        if ["diff --git ", "@@ ", "--- a/", "+++ b/"].iter().any(|start| words.starts_with(start)) {
+            break;
+        }
+        let is_logged =
+            words.starts_with('[') || words.len() > 4 && words.as_bytes()[..4].iter().all(u8::is_ascii_digit);
+        if !words.starts_with('>') && !is_logged {
+            own.push_str(line);
+        }
+    }
+    own
+}
+
+/// The name of the tag that a line begins with.
+fn opened(line: &str) -> Option<&str> {
+    let inside = line.strip_prefix('<').filter(|inside| inside.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let name = &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !"_-:".contains(c))?];
+    inside.contains('>').then_some(name)
 }
 
 fn has_rule(text: &str) -> bool {
@@ -244,6 +289,27 @@ mod tests {
         {
             assert!(!is_plan(none), "{none}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_no_rule() {
+        const RULE: &str = "Always push to the branch walrus.";
+        for shown in [
+            format!("See:\n```\n{RULE}\n```\nwhat now"),
+            format!("See:\n~~~sh\n{RULE}"),
+            format!("Mail:\n> {RULE}"),
+            format!("<page url=\"x\">\n{RULE}\n</page>"),
+            format!("<page>{RULE}</page>"),
+            format!("\"\"\"\n{RULE}\n\"\"\""),
+            format!("\"\"\"{RULE}\"\"\""),
+            format!("Look:\n@@ -1 +1 @@\n+{RULE}\n{RULE}"),
+            format!("2026-11-30 12:00 {RULE}\n[12:00] {RULE}"),
+        ] {
+            assert!(!is_rule(&shown), "{shown}");
+            assert!(is_rule(&format!("{RULE}\n{shown}")), "{shown}");
+        }
+        assert!(is_rule(&format!("For this repository:\n- {RULE}")));
+        assert!(is_rule(&format!("```\nx\n```\n{RULE}")));
     }
 
     #[test]
