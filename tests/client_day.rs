@@ -161,6 +161,25 @@ fn session_is_of_whom_the_hook_was_told() {
 }
 
 #[test]
+fn long_texts_that_begin_alike_are_all_kept() {
+    let brain = Sandbox::new();
+    let long = |end: &str| {
+        format!(
+            "{}the keeper of the lock {end}.",
+            "In the log of the canal for the week of the flood it says that ".repeat(3)
+        )
+    };
+    let texts = ["paints the gate", "repairs the bell", "counts the boats"].map(long);
+    session(&brain, "s1", &[(&texts[0], "Okay."), (&texts[1], "Okay.")]);
+    let kept = Client::named(&brain, "editor").call("remember", json!({"texts": [&texts[2], &texts[1]]}));
+    assert_eq!((kept["memories"].as_array().unwrap().len(), &kept["known"]), (1, &json!(1)), "{kept}");
+    let found = brain.brain(&["recall", "--full", "what does the keeper of the lock do?"]).exits(0).out;
+    for end in ["paints the gate", "repairs the bell", "counts the boats"] {
+        assert!(found.contains(end), "{end}: {found}");
+    }
+}
+
+#[test]
 fn fact_that_goes_back_stands_again() {
     let brain = Sandbox::new();
     let mut editor = Client::named(&brain, "editor");

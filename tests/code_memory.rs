@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 
+use crate::mcp::Client;
 use crate::sandbox::Sandbox;
 
 const STORE: &str = "use std::fs;\n\n/// Opens the store.\nfn open(path: &str) -> Store {\n    lock(path);\n}\n\nfn close() {\n    unlock();\n}\n";
@@ -168,6 +169,32 @@ fn nothing_is_kept_of_secrets_of_what_is_ignored_or_elsewhere() {
 }
 
 /// Code may have a folder `network` of its own, as this program's has.
+#[test]
+fn memory_that_cites_much_code_keeps_to_the_budget_and_says_something() {
+    let sandbox = code();
+    let path = |n: usize| format!("src/services/{}module-{n}.rs", "a-long-name-of-a-folder/".repeat(3));
+    let lines = |n: usize| format!("// file {n}\nfn start_{n}() {{}}\nfn stop_{n}() {{}}\n");
+    (0..8).for_each(|n| write(&sandbox, &path(n), &lines(n)));
+    commit(&sandbox, "services");
+    let cites: Vec<String> = (0..8).map(|n| format!("{}:2", path(n))).collect();
+    let text =
+        format!("Services are started in the order of their folders, since the lock waits: {}.", cites.join(", "));
+    sandbox.json(&["feed", &text]);
+    (0..8).for_each(|n| write(&sandbox, &path(n), &format!("\n\n{}", lines(n))));
+    commit(&sandbox, "moved");
+    let mut client = Client::named(&sandbox, "editor");
+    for tokens in [150, 300, 1_000] {
+        let found =
+            client.call("recall", json!({"question": "in which order are services started?", "tokens": tokens}));
+        let memory = &found["memories"][0];
+        let taken = git_brain::text::tokens(&found.to_string());
+        assert!(taken <= tokens, "{taken} of {tokens}: {found}");
+        assert!(memory["text"].as_str().unwrap().starts_with("Services are started"), "{found}");
+        let code = memory["code"].as_array().unwrap_or_else(|| panic!("{found}"));
+        assert!(!code.is_empty() && (code.len() == 8 || code.last().unwrap().to_string().contains("more")), "{found}");
+    }
+}
+
 #[test]
 fn code_that_looks_like_a_brain_is_code_beside_one() {
     let sandbox = Sandbox::empty();

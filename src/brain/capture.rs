@@ -23,7 +23,7 @@ use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, within};
 use crate::store::{LockName, Store, StoreError, jobs, leave_job, take_job};
 use crate::text::talk::{ASKED, Act, TASKED, act, beside_nods, is_echo, is_plan, is_said_in, is_task};
-use crate::text::{Word, around, key, tokens, words};
+use crate::text::{Word, around, same_said, tokens, words};
 use crate::world;
 
 /// The hook name by which the background process is started.
@@ -400,8 +400,8 @@ impl Brain {
         };
         let named = words(&said).into_iter().enumerate().filter(is_name).map(|(_, word)| word.stem);
         let named: BTreeSet<String> = named.collect();
-        let (wanted, new) = (key(text), asked.map(|asked| &(&stems(&said) - &stems(asked)) | &named));
-        let says = |one: &str| key(one) == wanted || new.as_ref().is_some_and(|new| new.is_subset(&stems(one)));
+        let (wanted, new) = (same_said(text), asked.map(|asked| &(&stems(&said) - &stems(asked)) | &named));
+        let says = |one: &str| same_said(one) == wanted || new.as_ref().is_some_and(|new| new.is_subset(&stems(one)));
         Ok(self.like(text)?.iter().any(|one| says(&one.text)))
     }
 

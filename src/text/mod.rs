@@ -36,5 +36,5 @@ pub use prose::{sentences, unwrapped};
 pub use shared::{Shared, around, said_from, shared};
 pub use surface::{fold, key};
 pub use urgency::{Urgency, urgency};
-pub use word::{Word, has_few_words_of, identifier_parts, read, tokens, words, words_in};
+pub use word::{Word, has_few_words_of, identifier_parts, read, same_said, tokens, words, words_in};
 pub use xml::xml;

@@ -30,6 +30,21 @@ pub fn words_in(text: &str, fallback: Option<Language>) -> Vec<Word<'_>> {
     read_in(text, fallback).1
 }
 
+/// Letters of a word of which a key is made at a time: whatever they are, they fit.
+const KEY_CHARS: usize = 16;
+
+/// A text by which two are told to say the same: without case, blanks, and signs around its words. What asks is another than what says.
+pub fn same_said(text: &str) -> String {
+    // A key has a bound, and some languages no blanks.
+    let whole = |word: &str| -> String {
+        let letters: Vec<char> = word.chars().collect();
+        letters.chunks(KEY_CHARS).map(|part| key(&part.iter().collect::<String>())).collect()
+    };
+    let words =
+        text.split_whitespace().map(|word| whole(word.trim_matches(|c| ".,;:!。、！\"'()„“”‚‘’«»…「」".contains(c))));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a text has few of the content words of another one: less than a quarter of them, and less than three.
 pub fn has_few_words_of(text: &str, other: &str) -> bool {
     let (language, words) = read(other);
@@ -100,6 +115,23 @@ mod tests {
 
     fn content(text: &str) -> Vec<String> {
         words(text).into_iter().filter(|w| !w.is_stop).map(|w| w.key).collect()
+    }
+
+    #[test]
+    fn texts_say_the_same_but_for_case_blanks_and_signs() {
+        let said = same_said("The lab is in Graz.");
+        for same in ["the LAB is  in Graz", "The lab, is in Graz!", "\"The lab is in Graz.\""] {
+            assert_eq!(same_said(same), said, "{same}");
+        }
+        for other in ["Is the lab in Graz?", "The lab is in Graz?", "The lab is not in Graz."] {
+            assert_ne!(same_said(other), said, "{other}");
+        }
+        assert_ne!(same_said("We use C++."), same_said("We use C."));
+        assert_ne!(same_said("It takes 3.5 s."), same_said("It takes 35 s."));
+        for long in ["The lock ".repeat(40), "水門は朝に開き".repeat(20)] {
+            assert_ne!(same_said(&format!("{long}opens.")), same_said(&format!("{long}closes.")));
+            assert_eq!(same_said(&format!("{long}opens.")), same_said(&format!("{long}Opens!")));
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::limits;
 use crate::model::Stamp;
 use crate::review::page::visible;
 
+/// The part of a page that the state of the code which one memory cites may have, as one of so many.
+const CODE_SHARE: usize = 4;
+
 /// What a client asks.
 #[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -122,6 +125,7 @@ impl Desk {
         let all = found.len();
         for (place, answer) in found.into_iter().enumerate().skip(from) {
             let mut cited = brain.cited(&answer, &commit);
+            cited.fit_code(most / CODE_SHARE);
             let mut price = cost(&cited) + 1;
             if price > left && page.memories.is_empty() {
                 // One that is longer than a page is cut, and `read` has the rest.
@@ -140,6 +144,18 @@ impl Desk {
             page.next = next(all);
         }
         Ok(page)
+    }
+}
+
+impl Cited {
+    /// Drops sentences on code that take more than that: what a memory says comes first.
+    fn fit_code(&mut self, most: usize) {
+        let all = self.code.len();
+        while cost(&self.code) > most && self.code.pop().is_some() {}
+        let more = all - self.code.len();
+        if more > 0 {
+            self.code.push(format!("{more} more: `read` has the words that cite them"));
+        }
     }
 }
 

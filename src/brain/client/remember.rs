@@ -10,7 +10,7 @@ use crate::brain::{Brain, BrainError, FeedRequest, RunBounds, Source};
 use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::{Level, NeuronId, plural};
-use crate::text::key;
+use crate::text::same_said;
 use crate::text::talk::{Act, act};
 
 /// What a client wants to be remembered.
@@ -71,7 +71,7 @@ impl Desk {
         for text in texts {
             if is_looked_at && matches!(act(text), Act::SmallTalk(_)) {
                 polite += 1;
-            } else if is_looked_at && (!keys.insert(key(text)) || brain.says(text)?) {
+            } else if is_looked_at && (!keys.insert(same_said(text)) || brain.says(text)?) {
                 known += 1;
             } else {
                 new.push(text.clone());
@@ -158,11 +158,11 @@ impl Brain {
     /// Whether a memory says a text, word by word, that is trusted or the person's of this machine: another one's says nothing for her.
     fn says(&self, text: &str) -> Result<bool, BrainError> {
         let (person, origins) = (self.person_here(), &self.cycle.shared.policy.settings.origins);
-        let wanted = key(text);
+        let wanted = same_said(text);
         let is_hers = |one: &Answer| {
             !origins.is_tainted(&one.origin) || one.origin.person(one.source.as_deref()) == Some(person.as_str())
         };
-        Ok(self.like(text)?.iter().any(|one| key(&one.text) == wanted && is_hers(one)))
+        Ok(self.like(text)?.iter().any(|one| same_said(&one.text) == wanted && is_hers(one)))
     }
 }
 
