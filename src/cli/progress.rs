@@ -11,7 +11,7 @@ use std::io::IsTerminal;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::args::Command;
 use crate::brain::{Progress, show_progress_by};
@@ -83,7 +83,10 @@ fn draw() {
             continue;
         }
         let (done, of) = (shown.done, shown.of);
-        let bar = shown.bar.get_or_insert_with(|| ProgressBar::new(of));
+        // The first frame has its words as well.
+        let is_new = shown.bar.is_none();
+        let bar =
+            shown.bar.get_or_insert_with(|| ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::hidden()));
         bar.set_length(of);
         bar.set_position(done.min(of.max(1)));
         let template = if of > 0 { "{msg} {bar:30} {human_pos}/{human_len}" } else { "{spinner} {msg}" };
@@ -91,6 +94,9 @@ fn draw() {
             bar.set_style(style);
         }
         bar.set_message(shown.what);
+        if is_new {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
         bar.tick();
     }
 }

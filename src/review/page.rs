@@ -47,6 +47,8 @@ pub const SHOWN_NEURONS: usize = 40;
 pub const SHOWN_TIES: usize = 8;
 /// Most other lines of a part that are shown, unless all are asked for.
 const SHOWN_LINES: usize = 20;
+/// Texts of evidence that stand before the beliefs: with more of them nobody would see what is decided on.
+const EVIDENCE: usize = 5;
 
 /// The blocks of a belief diff; with `all`, nothing is folded.
 pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
@@ -99,7 +101,10 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
         let from = from + &source;
         (1, vec![(Tone::Plain, quoted(&evidence.text)), (Tone::Faint, from)])
     });
-    part("Because of", evidence.collect(), SHOWN_LINES);
+    let evidence: Vec<(usize, Vec<Span>)> = evidence.collect();
+    // Long evidence stands behind what would be believed.
+    let (short, long) = if evidence.len() > EVIDENCE { (Vec::new(), evidence) } else { (evidence, Vec::new()) };
+    part("Because of", short, SHOWN_LINES);
     let mut lines = Vec::new();
     let most = if all { usize::MAX } else { SHOWN_NEURONS };
     belief.neurons.iter().take(most).for_each(|change| neuron(change, all, &mut lines));
@@ -116,6 +121,7 @@ pub fn blocks(belief: &Belief, all: bool) -> Vec<Block> {
         [(1, vec![(Tone::Strong, quoted(&beside.new))]), (2, old)]
     });
     part("Beside what is remembered", beside.collect(), SHOWN_LINES);
+    part("Because of", long, SHOWN_LINES);
     part("Answers that change", belief.questions.iter().flat_map(question).collect(), usize::MAX);
     let operations = belief.operations.iter().enumerate();
     let operations = operations

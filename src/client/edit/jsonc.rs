@@ -213,7 +213,7 @@ pub(super) fn has(text: &str, path: &[&str]) -> Read<bool> {
 pub(super) fn member(text: &str, path: &[&str], value: &Value) -> Read<(bool, bool)> {
     let found = value_at(text, path)?;
     let is_there = found.as_ref().is_some_and(|found| is_same_server(found, value));
-    Ok((is_there, is_there || found.as_ref().is_some_and(runs_our_server)))
+    Ok((is_there, found.as_ref().is_some_and(runs_our_server)))
 }
 
 /// The value at a path.
@@ -227,8 +227,13 @@ pub(super) fn element(text: &str, path: &[&str], value: &Value) -> Read<(bool, b
         None => Ok((false, false)),
         Some(Value::Array(found)) => {
             let ours: Vec<&Value> = found.iter().filter(|one| runs_our_hook(one, value)).collect();
-            // A person may have given it a time, or a companion.
-            Ok((ours.len() == 1 && is_same_hook(ours[0], value), !ours.is_empty()))
+            // A person may have given it a time, or a companion, or another brain.
+            let is_there = match &ours[..] {
+                [] => found.iter().any(|one| is_same_hook(one, value)),
+                [one] => is_same_hook(one, value),
+                _ => false,
+            };
+            Ok((is_there, !ours.is_empty()))
         }
         Some(_) => Err(format!("{} is no list", path.join("."))),
     }
@@ -405,7 +410,7 @@ pub(super) fn remove_member(text: &mut String, path: &[&str]) -> Read<()> {
     };
     let mut depth = path.len();
     // Where somebody comments on what is there, what is empty may be meant.
-    while depth > 1 && is_alone(nodes[depth - 1]) && !is_commented(text, nodes[depth - 1]) {
+    while depth > 1 && is_alone(nodes[depth - 1]) && !is_commented(text, nodes[depth - 1], Some(nodes[depth])) {
         depth -= 1;
     }
     let ranges = ranges_of(text, nodes[depth - 1], nodes[depth]);
@@ -434,7 +439,7 @@ pub(super) fn remove_elements(text: &mut String, path: &[&str], like: &Value) ->
             ranges.into_iter().for_each(|(start, end)| text.replace_range(start..end, ""));
             continue;
         }
-        if elements.len() == 1 && !is_commented(text, list) {
+        if elements.len() == 1 && !is_commented(text, list, Some(ours)) {
             return remove_member(text, path);
         }
         let ranges = ranges_of(text, list, ours);
@@ -480,17 +485,46 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
                 _ => vec![(comma + 1 + kept, spans[at].1), (comma, comma + 1)],
             }
         }
+        (_, Some(next)) if has_comment(&text[spans[at].1..next.0]) => {
+            // What stands above the next one is about that one.
+            let comma = text[spans[at].1..next.0].find(',').map_or(0, |comma| comma + 1);
+            vec![lines_of(text, (spans[at].0, spans[at].1 + comma))]
+        }
         (_, Some(next)) => vec![(spans[at].0, next.0)],
-        (None, None) if has_comment(&text[within.start..within.end]) => vec![spans[at]],
+        (None, None) if is_commented(text, within, Some(wanted)) => {
+            let mut behind = Reader { text, at: spans[at].1 };
+            let _ = behind.space();
+            match behind.peek() == Some(b',') {
+                true if text[spans[at].1..behind.at].trim().is_empty() => {
+                    vec![lines_of(text, (spans[at].0, behind.at + 1))]
+                }
+                true => vec![(behind.at, behind.at + 1), spans[at]],
+                false => vec![lines_of(text, spans[at])],
+            }
+        }
         (None, None) => vec![(within.start + 1, within.end - 1)],
     }
 }
 
-/// Whether somebody comments on a value: inside it, or on a line above its key.
-fn is_commented(text: &str, node: &Node) -> bool {
+/// A range with the lines that nothing else stands on.
+fn lines_of(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = text[end..].find('\n').map_or(text.len(), |at| end + at + 1);
+    match text[line..start].trim().is_empty() && text[end..rest].trim().is_empty() {
+        true => (line, rest),
+        false => (start, end),
+    }
+}
+
+/// Whether somebody comments on a value: inside it, but for a part that goes, or on a line above its key.
+fn is_commented(text: &str, node: &Node, but: Option<&Node>) -> bool {
     let line = text[..node.start].rfind('\n').unwrap_or(0);
     let above = text[..line].trim_end().rsplit('\n').next().unwrap_or_default().trim();
-    has_comment(&text[node.start..node.end]) || above.starts_with("//") || above.ends_with("*/")
+    let inside = match but {
+        Some(but) => has_comment(&text[node.start..but.start]) || has_comment(&text[but.end..node.end]),
+        None => has_comment(&text[node.start..node.end]),
+    };
+    inside || above.starts_with("//") || above.ends_with("*/")
 }
 
 /// Whether a text has a comment outside of its strings.

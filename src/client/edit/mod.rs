@@ -81,7 +81,9 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
             Piece::Element(path, value) => jsonc::element(text, path, value)?,
             Piece::Table(path, lines) => table::found(text, path, lines)?,
             Piece::Fence(block) => fence::found(text, block),
-            Piece::Whole(own) => (text == own, signed::is_ours(text, own) || begins_alike(text, own)),
+            Piece::Whole(own) => {
+                (text.replace("\r\n", "\n") == *own, signed::is_ours(text, own) || begins_alike(text, own))
+            }
         };
         whole += usize::from(is_there);
         any |= is_there && !matches!(piece, Piece::Needed(..)) || is_like;
@@ -192,33 +194,63 @@ fn anothers(path: &[&str]) -> String {
     format!("{} is there, and runs something else: give yours another name", path.join("."))
 }
 
-/// Whether an entry runs our server of tools, whatever the program is called by.
-fn runs_our_server(value: &Value) -> bool {
-    let texts = |key: &str| {
-        let mut texts = Vec::new();
-        value.get(key).into_iter().for_each(|value| each_text(value, &mut |text| texts.push(text.to_owned())));
-        texts
-    };
-    let words = [texts("command"), texts("args")].concat();
-    let line = words.join(" ");
-    let is_called_so = line.contains("git-brain") || line.contains("git brain");
-    words.iter().skip(1).any(|word| word == "mcp") && (is_called_so || words.len() == 2)
+/// The words of the command that an entry runs.
+fn command_of(entry: &Value) -> Vec<String> {
+    let mut words = Vec::new();
+    for key in ["command", "args"] {
+        entry.get(key).into_iter().for_each(|value| each_text(value, &mut |text| words.push(text.to_owned())));
+    }
+    words
 }
 
-/// Whether an entry runs the server as another one does, whatever settings a person gave it.
+/// Whether a word is a path of this program, of whatever version.
+fn is_program(word: &str) -> bool {
+    let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    matches!(name, "git-brain" | "git-brain.exe")
+}
+
+/// Whether an entry is one that `setup` writes: the program, and `mcp`.
+fn runs_our_server(entry: &Value) -> bool {
+    matches!(&command_of(entry)[..], [program, mcp] if is_program(program) && mcp == "mcp")
+}
+
+/// Whether an entry of a person's own runs our server in another way: for another brain, in a container, with options.
+fn runs_it_otherwise(entry: &Value) -> bool {
+    let words = command_of(entry).join(" ");
+    let mut words = words.split_whitespace();
+    !runs_our_server(entry) && words.any(|word| is_program(word) || word == "brain") && words.any(|word| word == "mcp")
+}
+
+/// Whether an entry runs the server as another one does, whatever settings a person gave it, or in a way of a person's own.
 fn is_same_server(entry: &Value, like: &Value) -> bool {
-    ["command", "args"].iter().all(|key| entry.get(key) == like.get(key))
+    ["command", "args"].iter().all(|key| entry.get(key) == like.get(key)) || runs_it_otherwise(entry)
 }
 
-/// Whether a group of hooks runs the command that another one runs.
+/// The commands of hooks of ours in a group: the word of the program, and the client with the event, as `setup` writes them or in a way of a person's
+/// own.
+fn hooks_in(group: &Value, is_ours: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    each_text(group, &mut |text| {
+        let Some((program, rest)) = text.split_once(" hook ") else { return };
+        let (word, words) = (program.trim_matches(['\'', '"']), rest.split_whitespace().count());
+        let is_plain =
+            words == 2 && (is_program(word) || word == "git brain") && !program.contains(['=', ';', '|', '&']);
+        let is_otherwise = !is_plain && (program.contains("git-brain") || program.contains("git brain"));
+        if if is_ours { is_plain } else { is_otherwise } {
+            let mut rest = rest.split_whitespace();
+            found.extend(rest.next().zip(rest.next()).map(|(client, event)| format!("{client} {event}")));
+        }
+    });
+    found
+}
+
+/// Whether a group has the hook of another one, as it is or in a way of a person's own.
 fn is_same_hook(group: &Value, like: &Value) -> bool {
-    let commands = |value: &Value| {
-        let mut found = Vec::new();
-        each_text(value, &mut |text| found.extend(text.contains(" hook ").then(|| text.to_owned())));
-        found
-    };
-    let wanted = commands(like);
-    !wanted.is_empty() && wanted.iter().all(|command| commands(group).contains(command))
+    let mut texts = Vec::new();
+    each_text(group, &mut |text| texts.push(text.to_owned()));
+    let mut is_there = false;
+    each_text(like, &mut |text| is_there |= text.contains(" hook ") && texts.iter().any(|one| one == text));
+    is_there || hooks_in(like, true).iter().any(|wanted| hooks_in(group, false).contains(wanted))
 }
 
 /// Refuses to write an entry of ours anew to which a person gave settings.
@@ -253,21 +285,12 @@ pub fn keeps_settings(text: &str, pieces: &[Piece]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a JSON value runs one of our hooks for the client that another one runs it for.
+/// Whether a JSON value runs the hook that another one runs, as `setup` writes it.
 fn runs_our_hook(value: &Value, like: &Value) -> bool {
-    let hook = |value: &Value| {
-        let mut found = None;
-        each_text(value, &mut |text| {
-            if let Some((program, rest)) = text.rsplit_once(" hook ")
-                && (program.contains("git-brain") || program.contains("git brain"))
-            {
-                found = rest.split_whitespace().next().map(str::to_owned);
-            }
-        });
-        found
-    };
-    let wanted = hook(like);
-    wanted.is_some() && hook(value) == wanted
+    let client =
+        |value: &Value| hooks_in(value, true).first().and_then(|hook| Some(hook.split_once(' ')?.0.to_owned()));
+    let wanted = client(like);
+    wanted.is_some() && client(value) == wanted
 }
 
 fn each_text(value: &Value, visit: &mut impl FnMut(&str)) {

@@ -33,7 +33,7 @@ fn header(path: &[&str]) -> String {
 pub(super) fn found(text: &str, path: &[&str], lines: &str) -> Read<(bool, bool)> {
     let (Some(found), wanted) = values(text, path, lines)? else { return Ok((false, false)) };
     let is_there = is_same_server(&found, &wanted);
-    Ok((is_there, is_there || runs_our_server(&found)))
+    Ok((is_there, runs_our_server(&found)))
 }
 
 /// The table that is there, and the one that is ours.

@@ -55,7 +55,8 @@ fn edit_keeps_every_byte_and_is_cut_out_again() {
 #[test]
 fn edit_finds_what_was_changed() {
     let edited = with("{}", &pieces()).unwrap();
-    let changed = edited.text.replace("\"mcp\"", "\"mcp\", \"--old\"");
+    let changed = edited.text.replace("\"git-brain\",", "\"/old/git-brain\",");
+    assert_ne!(changed, edited.text);
     assert_eq!(found(&changed, &pieces()), Ok(Found::Some));
     assert_eq!(without(&changed, &pieces()), Ok(None));
     let of_another = edited.text.replace("hook claude-code", "hook codex").replace("mcpServers", "servers");
@@ -189,7 +190,7 @@ fn edit_writes_over_no_entry_of_another() {
         assert!(with(text, piece).unwrap_err().contains("runs something else"));
         assert_eq!(without(text, piece).unwrap().as_deref(), Some(text));
     }
-    let old = json.replace("mine", "/old/git-brain").replace("serve", "mcp");
+    let old = json.replace("mine", "/old/git-brain").replace("\"serve\", \"--all\"", "\"mcp\"");
     assert_eq!((found(&old, &member), without(&old, &member)), (Ok(Found::Some), Ok(None)));
 }
 
@@ -228,5 +229,52 @@ fn edit_leaves_a_persons_hooks_comments_and_settings() {
             assert!(!text.contains(key) || left.contains(key), "{key}: {left}");
         }
         assert_eq!(found(&left, &piece), Ok(Found::None), "{left}");
+    }
+}
+
+#[test]
+fn edit_leaves_ways_of_a_persons_own_and_comments_beside_ours() {
+    let piece = pieces();
+    let entry = |words: &str| format!("{{\"mcpServers\": {{\"git-brain\": {{{words}}}}}}}");
+    let server = [piece[0].clone()];
+    for (own, is_ready) in [
+        ("\"command\": \"npx\", \"args\": [\"mcp\"]", false),
+        ("\"command\": \"git-brain\", \"args\": [\"-C\", \"/srv/team\", \"mcp\"]", true),
+        ("\"command\": \"docker\", \"args\": [\"run\", \"x\", \"git-brain\", \"mcp\"]", true),
+        ("\"command\": \"git\", \"args\": [\"brain\", \"mcp\"]", true),
+    ] {
+        let text = entry(own);
+        assert_eq!(found(&text, &server) == Ok(Found::All), is_ready, "{own}");
+        assert_eq!(without(&text, &server).unwrap().as_deref(), Some(&*text), "{own}");
+        assert!(is_ready || with(&text, &server).is_err(), "{own}");
+    }
+    assert_eq!(without(&entry("\"command\": \"/old/git-brain\", \"args\": [\"mcp\"]"), &server), Ok(None));
+    let whole = with("{}", &piece).unwrap().text;
+    for own in [
+        "FOO=1 git-brain hook claude-code Stop || true",
+        "./log.sh; git-brain hook claude-code Stop",
+        "git-brain -C /srv/team hook claude-code Stop",
+    ] {
+        let text = whole.replace("git-brain hook claude-code Stop", own);
+        assert_ne!(text, whole);
+        assert_eq!(found(&text, &piece), Ok(Found::All), "{own}");
+        assert!(without(&text, &piece).unwrap().unwrap().contains(own), "{own}");
+    }
+    // Comments above what follows ours, and beside it.
+    let other = whole
+        .replace("\n    }\n  },\n  \"hooks\"", "\n    },\n    // mine other\n    \"other\": {}\n  },\n  \"hooks\"");
+    assert_ne!(other, whole);
+    for key in ["\"SessionEnd\"", "\"Stop\"", "\"hooks\"", "\"mcpServers\""] {
+        let text = other.replacen(key, &format!("// about {}\n    {key}", key.trim_matches('"')), 1);
+        let left = without(&text, &piece).unwrap().unwrap();
+        for comment in ["// mine other", &format!("// about {}", key.trim_matches('"'))] {
+            assert!(left.contains(comment), "{comment}: {left}");
+        }
+        assert!(found(&left, &piece) == Ok(Found::None) && !left.contains("git-brain"), "{left}");
+    }
+    for text in ["{\n  \"mcpServers\": {}, // one\n}\n", "{\n  \"hooks\": {\"Stop\": [],}, // one\n  \"x\": 1,\n}\n"] {
+        let edited = with(text, &piece).unwrap().text + "\n";
+        let left = without(&edited, &piece).unwrap().unwrap();
+        assert!(left.contains("// one") && found(&left, &piece) == Ok(Found::None), "{left}");
     }
 }

@@ -20,45 +20,67 @@ pub fn is_rule(text: &str) -> bool {
 
 /// The lines of a text that are no part of something shown.
 fn own_lines(text: &str) -> String {
-    let (mut own, mut code, mut tag) = (String::new(), None, None);
+    let text = without_quoted(text);
+    let (mut own, mut code, mut from, mut ruled) = (String::new(), None, 0, false);
+    let rules = text.lines().filter(|line| line.trim() == "---").count();
+    let mut at = 0;
     for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
         let words = line.trim();
-        let fence = ["```", "~~~", "\"\"\""].into_iter().find(|fence| words.starts_with(fence));
+        if start < from {
+            continue;
+        }
         if let Some(open) = code {
-            code = if words.ends_with(open) { None } else { code };
+            code = if words.starts_with(open) { None } else { code };
             continue;
         }
-        if let Some(open) = fence {
-            code = Some(open).filter(|open| words.len() == open.len() || !words.ends_with(open));
+        code = ["```", "~~~"].into_iter().find(|fence| words.starts_with(fence));
+        if code.is_some() {
             continue;
         }
-        if let Some(close) = &tag {
-            tag = if words.contains(close) { None } else { tag };
-            continue;
+        if words == "---" && rules > 1 {
+            ruled = !ruled;
         }
-        if let Some(name) = opened(words) {
-            let close = format!("</{name}");
-            tag = (!words.contains(&close) && text.contains(&close)).then_some(close);
+        // A part goes on to the last end of its name, which it may have itself.
+        if let Some(close) = opened(words) {
+            from = text[start..].rfind(&close).map_or(from, |end| start + end + 1);
             continue;
         }
         // All that follows is a difference.
         if ["diff --git ", "@@ ", "--- a/", "+++ b/"].iter().any(|start| words.starts_with(start)) {
             break;
         }
-        let is_logged =
-            words.starts_with('[') || words.len() > 4 && words.as_bytes()[..4].iter().all(u8::is_ascii_digit);
-        if !words.starts_with('>') && !is_logged {
+        let is_dated = words.len() > 4 && words.as_bytes()[..4].iter().all(u8::is_ascii_digit);
+        let is_list = words.starts_with(['-', '*', '+', '•']) || words.starts_with(|c: char| c.is_ascii_digit());
+        let is_indented = (line.starts_with("    ") || line.starts_with('\t')) && !is_list;
+        let is_comment = words.starts_with("//") || line.starts_with(" * ") || line.starts_with("\t* ");
+        if !ruled && !is_dated && !is_indented && !is_comment && !words.starts_with(['>', '[', '<']) {
             own.push_str(line);
         }
     }
     own
 }
 
-/// The name of the tag that a line begins with.
-fn opened(line: &str) -> Option<&str> {
-    let inside = line.strip_prefix('<').filter(|inside| inside.starts_with(|c: char| c.is_ascii_alphabetic()))?;
-    let name = &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !"_-:".contains(c))?];
-    inside.contains('>').then_some(name)
+/// A text without what stands between three quotes.
+fn without_quoted(text: &str) -> String {
+    let mut text = text.to_owned();
+    for quotes in ["\"\"\"", "\'\'\'"] {
+        while let Some(start) = text.find(quotes) {
+            let end =
+                text[start + quotes.len()..].find(quotes).map_or(text.len(), |end| start + end + 2 * quotes.len());
+            text.replace_range(start..end, "");
+        }
+    }
+    text
+}
+
+/// The end of the part that a line begins, `<page url="x">` or `[page: x]`.
+fn opened(line: &str) -> Option<String> {
+    let (open, close) = if line.starts_with('<') { ('<', '>') } else { ('[', ']') };
+    let inside = line.strip_prefix(open).filter(|inside| inside.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let name = &inside[..inside.find(|c: char| !c.is_ascii_alphanumeric() && !"_-".contains(c))?];
+    inside.contains(close).then(|| format!("{open}/{name}"))
 }
 
 fn has_rule(text: &str) -> bool {
@@ -302,13 +324,23 @@ mod tests {
             format!("<page>{RULE}</page>"),
             format!("\"\"\"\n{RULE}\n\"\"\""),
             format!("\"\"\"{RULE}\"\"\""),
+            format!("Fix this: \"\"\"{RULE}\"\"\""),
+            format!("Fix this: \'\'\'\n{RULE}\n\'\'\'"),
+            format!("<page>\nfoo </page>\n{RULE}\n</page>"),
+            format!("[Attached file README.md]\n{RULE}\n[/Attached file]"),
+            format!("See:\n    {RULE}\n\t{RULE}\n * {RULE}\n// {RULE}"),
+            format!("---\n{RULE}\n---"),
             format!("Look:\n@@ -1 +1 @@\n+{RULE}\n{RULE}"),
             format!("2026-11-30 12:00 {RULE}\n[12:00] {RULE}"),
         ] {
             assert!(!is_rule(&shown), "{shown}");
             assert!(is_rule(&format!("{RULE}\n{shown}")), "{shown}");
         }
-        assert!(is_rule(&format!("For this repository:\n- {RULE}")));
+        for said in
+            ["- ", "* ", "1. ", "    - ", "[ ] ", "# "].map(|mark| format!("For this repository:\n{mark}{RULE}"))
+        {
+            assert!(is_rule(&said) || said.contains("[ ]"), "{said}");
+        }
         assert!(is_rule(&format!("```\nx\n```\n{RULE}")));
     }
 
