@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Brain, BrainError, World};
-use crate::client::edit::{Found, Piece, cut, found, keeps_settings, with, without};
+use crate::client::edit::{Found, Piece, cut, found, keeps_settings, missing, with, without};
 use crate::client::{Client, PlannedFile, Purpose, Root, Scope, plan, remarks};
 use crate::model::ids::hash_fields;
 use crate::model::shell_word;
@@ -358,14 +358,25 @@ fn installed(file: &Planned, client: Client, kept: &mut Vec<Kept>) -> Result<(Op
     }
     keeps_settings(file.settings.text.as_deref().unwrap_or_default(), &file.file.pieces)
         .map_err(|why| broken(place, &why))?;
-    let before = if file.found == Found::None { file.settings.text.clone() } else { cleaned(file, kept)? };
-    let edited = with(before.as_deref().unwrap_or_default(), &file.file.pieces).map_err(|why| broken(place, &why))?;
+    let text = file.settings.text.as_deref().unwrap_or_default();
+    let is_as_written =
+        kept.iter().any(|one| one.path == *place && one.after == hash(text) && !one.inserted.is_empty());
+    // What is there as it should be stays as it is, with what a person made of it.
+    let (before, pieces, is_whole) = match file.found {
+        Found::None => (file.settings.text.clone(), file.file.pieces.clone(), true),
+        _ if is_as_written => (cleaned(file, kept)?, file.file.pieces.clone(), true),
+        _ => {
+            let missing = missing(text, &file.file.pieces).map_err(|why| broken(place, &why))?;
+            (without(text, &missing).map_err(|why| broken(place, &why))?, missing, false)
+        }
+    };
+    let edited = with(before.as_deref().unwrap_or_default(), &pieces).map_err(|why| broken(place, &why))?;
     kept.retain(|one| !(one.client == client && one.path == *place));
     kept.push(Kept {
         client,
         path: place.clone(),
         after: hash(&edited.text),
-        inserted: edited.inserted,
+        inserted: if is_whole { edited.inserted } else { Vec::new() },
         created: before.is_none(),
     });
     Ok((Some(Write::Text(edited.text)), SetupState::Written))

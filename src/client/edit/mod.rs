@@ -8,6 +8,8 @@ mod jsonc;
 mod signed;
 mod table;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 pub use signed::signed;
@@ -75,16 +77,7 @@ pub enum Found {
 pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
     let (mut whole, mut any) = (0, false);
     for piece in pieces {
-        let (is_there, is_like) = match piece {
-            Piece::Member(path, value) => jsonc::member(text, path, value)?,
-            Piece::Needed(path, _) => (jsonc::has(text, path)?, false),
-            Piece::Element(path, value) => jsonc::element(text, path, value)?,
-            Piece::Table(path, lines) => table::found(text, path, lines)?,
-            Piece::Fence(block) => fence::found(text, block),
-            Piece::Whole(own) => {
-                (text.replace("\r\n", "\n") == *own, signed::is_ours(text, own) || begins_alike(text, own))
-            }
-        };
+        let (is_there, is_like) = found_one(text, piece)?;
         whole += usize::from(is_there);
         any |= is_there && !matches!(piece, Piece::Needed(..)) || is_like;
     }
@@ -92,6 +85,34 @@ pub fn found(text: &str, pieces: &[Piece]) -> Result<Found, String> {
         (true, _) => Found::All,
         (false, true) => Found::Some,
         (false, false) => Found::None,
+    })
+}
+
+/// The pieces that a text does not have as they should be.
+///
+/// # Errors
+/// The text cannot be read.
+pub fn missing(text: &str, pieces: &[Piece]) -> Result<Vec<Piece>, String> {
+    let mut missing = Vec::new();
+    for piece in pieces {
+        if !found_one(text, piece)?.0 {
+            missing.push(piece.clone());
+        }
+    }
+    Ok(missing)
+}
+
+/// Whether a piece is there as it should be, and whether one like it is there that is ours.
+fn found_one(text: &str, piece: &Piece) -> Result<(bool, bool), String> {
+    Ok(match piece {
+        Piece::Member(path, value) => jsonc::member(text, path, value)?,
+        Piece::Needed(path, _) => (jsonc::has(text, path)?, false),
+        Piece::Element(path, value) => jsonc::element(text, path, value)?,
+        Piece::Table(path, lines) => table::found(text, path, lines)?,
+        Piece::Fence(block) => fence::found(text, block),
+        Piece::Whole(own) => {
+            (text.replace("\r\n", "\n") == *own, signed::is_ours(text, own) || begins_alike(text, own))
+        }
     })
 }
 
@@ -253,29 +274,32 @@ fn is_same_hook(group: &Value, like: &Value) -> bool {
     is_there || hooks_in(like, true).iter().any(|wanted| hooks_in(group, false).contains(wanted))
 }
 
-/// Refuses to write an entry of ours anew to which a person gave settings.
+/// Refuses to write an entry or a hook of ours anew to which a person gave settings.
 ///
 /// # Errors
-/// The text cannot be read, or an entry has settings that ours has not.
+/// The text cannot be read, or what is there has settings that ours has not.
 pub fn keeps_settings(text: &str, pieces: &[Piece]) -> Result<(), String> {
-    for piece in pieces {
-        let (path, found, own) = match piece {
-            Piece::Member(path, own) => (path, jsonc::value(text, path)?, own.clone()),
+    for piece in missing(text, pieces)? {
+        let (path, found, own) = match &piece {
+            Piece::Member(path, own) => (path, jsonc::value(text, path)?.filter(runs_our_server), own.clone()),
             Piece::Table(path, lines) => {
                 let (found, own) = table::values(text, path, lines)?;
-                (path, found, own)
+                (path, found.filter(runs_our_server), own)
+            }
+            Piece::Element(path, own) => {
+                let all = jsonc::value(text, path)?;
+                let mut ours = all.as_ref().and_then(Value::as_array).into_iter().flatten();
+                (path, ours.find(|one| runs_our_hook(one, own)).cloned(), own.clone())
             }
             _ => continue,
         };
-        let Some(found) = found.filter(|found| runs_our_server(found) && !is_same_server(found, &own)) else {
-            continue;
-        };
-        let settings = found.as_object().into_iter().flatten();
-        let is_more = |(key, value): &(&String, &Value)| {
-            !matches!(key.as_str(), "command" | "args") && own.get(key.as_str()) != Some(*value)
-        };
-        if let Some((key, _)) = settings.into_iter().find(is_more) {
-            let command = own.get("command").map(ToString::to_string).unwrap_or_default();
+        let Some(found) = found else { continue };
+        if let Some(key) = settings_beside(&found, &own).first() {
+            let mut words = Vec::new();
+            each_text(&own, &mut |text| words.push(text.to_owned()));
+            let hook = words.iter().position(|word| word.contains(" hook "));
+            let command =
+                own.get("command").cloned().unwrap_or_else(|| hook.map_or(Value::Null, |at| words[at].clone().into()));
             return Err(format!(
                 "{} has settings of yours ({key}): write {command} as its command there by hand, or take them away",
                 path.join(".")
@@ -283,6 +307,30 @@ pub fn keeps_settings(text: &str, pieces: &[Piece]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The names of what a value has and another one has not, or has otherwise, at any depth; its commands do not count.
+fn settings_beside(value: &Value, own: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    match (value, own) {
+        (Value::Object(fields), _) => {
+            for (key, inner) in fields.iter().filter(|(key, _)| !matches!(key.as_str(), "command" | "args")) {
+                match own.get(key.as_str()) {
+                    Some(same) if same == inner => {}
+                    Some(other) if inner.is_array() || inner.is_object() => found.extend(settings_beside(inner, other)),
+                    _ => drop(found.insert(key.clone())),
+                }
+            }
+        }
+        // Hooks of a person's own stay where they are.
+        (Value::Array(all), Value::Array(own)) => {
+            let first = own.first().cloned().unwrap_or_default();
+            let ours = all.iter().filter(|one| runs_our_hook(one, &first));
+            ours.for_each(|one| found.extend(settings_beside(one, &first)));
+        }
+        _ => {}
+    }
+    found
 }
 
 /// Whether a JSON value runs the hook that another one runs, as `setup` writes it.

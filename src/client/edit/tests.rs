@@ -278,3 +278,37 @@ fn edit_leaves_ways_of_a_persons_own_and_comments_beside_ours() {
         assert!(left.contains("// one") && found(&left, &piece) == Ok(Found::None), "{left}");
     }
 }
+
+#[test]
+fn edit_leaves_what_is_there_beside_what_is_missing() {
+    let piece = pieces();
+    let whole = with("{}", &piece).unwrap().text;
+    let own = whole
+        .replace("\"args\"", "\"env\": {\"A\": \"b\"},\n      \"args\"")
+        .replace("git-brain hook claude-code Stop\"", "git-brain hook claude-code Stop || true\", \"timeout\": 9");
+    let text = without(&own, &piece[2..]).unwrap().unwrap();
+    let left = missing(&text, &piece).unwrap();
+    assert_eq!(
+        (found(&text, &piece), left.len(), keeps_settings(&text, &piece)),
+        (Ok(Found::Some), 1, Ok(())),
+        "{text}"
+    );
+    let again = with(&without(&text, &left).unwrap().unwrap(), &left).unwrap().text;
+    assert_eq!(found(&again, &piece), Ok(Found::All));
+    for kept in ["\"env\"", "\"timeout\"", "|| true"] {
+        assert!(again.contains(kept), "{again}");
+    }
+    assert_eq!(again.matches("claude-code Stop").count(), 1, "{again}");
+    // A time that a person gave a hook of another program.
+    let moved =
+        whole.replace("git-brain hook claude-code Stop\"", "/old/git-brain hook claude-code Stop\", \"timeout\": 9");
+    assert_ne!(moved, whole);
+    let refused = keeps_settings(&moved, &piece).unwrap_err();
+    assert!(
+        refused.contains("hooks.Stop")
+            && refused.contains("(timeout)")
+            && refused.contains("git-brain hook claude-code Stop"),
+        "{refused}"
+    );
+    assert_eq!(keeps_settings(&whole.replace("git-brain hook", "/old/git-brain hook"), &piece), Ok(()));
+}

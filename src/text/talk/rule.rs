@@ -65,10 +65,10 @@ fn own_lines(text: &str) -> String {
 /// A text without what stands between three quotes.
 fn without_quoted(text: &str) -> String {
     let mut text = text.to_owned();
-    for quotes in ["\"\"\"", "\'\'\'"] {
-        while let Some(start) = text.find(quotes) {
-            let end =
-                text[start + quotes.len()..].find(quotes).map_or(text.len(), |end| start + end + 2 * quotes.len());
+    for (open, close) in [("\"\"\"", "\"\"\""), ("'''", "'''"), ("<!--", "-->")] {
+        while let Some(start) = text.find(open) {
+            let inside = start + open.len();
+            let end = text[inside..].find(close).map_or(text.len(), |end| inside + end + close.len());
             text.replace_range(start..end, "");
         }
     }
