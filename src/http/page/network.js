@@ -10,7 +10,6 @@ import { el, foreign, plural, seen, stamp } from "./text.js";
 const FULL = 65535;
 const ROWS = 200;
 const SETTLE_MS = 350;
-const OTHER = "Choose the other moment in the history.";
 const LOST = "The connection to the brain was lost; trying again.";
 const KEPT = "git-brain-network";
 const short = (commit) => String(commit).slice(0, 10);
@@ -148,7 +147,7 @@ export class NetworkView {
     this.compare.textContent = this.#kept ? "Stop comparing" : "Compare with this";
     this.compared.hidden = !this.#kept;
     this.compared.textContent = this.#kept ? `compared with ${this.#kept.name}` : "";
-    this.#say(this.#kept ? OTHER : "");
+    this.#say(this.#kept ? "Choose the other moment in the history." : "");
   }
 
   // Reads the part of the network that is to be shown, and shows it.
@@ -213,7 +212,7 @@ export class NetworkView {
     const has = (test) => data.link.some(test);
     const inhibits = data.links.indexOf("inhibits");
     const lines = [
-      ["joins", "connection, the stronger the clearer", has((link) => link !== inhibits)],
+      ["joins", "connection, darker the stronger", has((link) => link !== inhibits)],
       ["inhibits", "inhibits", has((link) => link === inhibits)],
       ["own", "of the chosen neuron", data.edges > 0],
     ];
@@ -277,7 +276,6 @@ export class NetworkView {
 
   #chooseMoment() {
     this.#nameMoment();
-    if (this.status.textContent === OTHER) this.#say("");
     clearTimeout(this.#due);
     this.#due = setTimeout(() => this.load(), 120);
   }
@@ -383,10 +381,7 @@ export class NetworkView {
         return el("li", {}, el("a", { href: `#neuron=${encodeURIComponent(id)}&at=${this.#data.at}` }, foreign("bdi", concept.length > 90 ? `${concept.slice(0, 90)}…` : concept)), " ", around);
       };
       this.found.replaceChildren(...results.map(line));
-      const { past, entry } = this.#here();
-      const of = past && entry ? `, as of ${stamp(entry.at)}` : "";
-      const found = results.length < 8 ? `${plural(results.length, "memory", "memories")} found` : "The best 8 memories";
-      this.#say(results.length ? `${found}${of}.` : `Nothing comes to mind${of}.`);
+      this.#say(results.length ? results.length < 8 ? `${plural(results.length, "memory", "memories")} found.` : "The best 8 memories." : "Nothing comes to mind.");
       this.drawing.light(results.map(({ id }) => id));
     });
   }
