@@ -244,7 +244,7 @@ impl Back<'_> {
         Ok(())
     }
 
-    /// What the runs did, newest first, that are taken back again because what had brought them back is taken back.
+    /// Effects of the runs, newest first, that are taken back again because what had brought them back is taken back.
     fn taken_back_once_more(&self, chosen: &Chosen, taken_back: &BTreeSet<RunId>) -> Result<Vec<Effect>, CycleError> {
         let before = self.cycle.reverted(self.tree)?;
         let is_chosen = |run: &RunId| chosen.iter().any(|record| record.run == *run);

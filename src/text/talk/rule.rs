@@ -13,7 +13,7 @@ use crate::text::sentences;
 /// `必ずpnpmを使う`. What happened (`we have never seen this`), what things do by themselves (`the queue never blocks`) and what somebody is about
 /// to do is none.
 ///
-/// What somebody shows, instead of saying it, gives no rule: examples of code, quotes, differences, lines of logs, parts between tags.
+/// Examples of code, quotes, differences, lines of logs and parts between tags give no rule: somebody shows them, and does not say them.
 pub fn is_rule(text: &str) -> bool {
     text.len() <= limits::RULE_BYTES && has_rule(&own_lines(text))
 }
