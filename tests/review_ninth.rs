@@ -206,6 +206,16 @@ fn told(world: &World, is_told: bool) {
     assert_eq!(before.contains(LOCK), is_told, "{before}");
 }
 
+/// The run by which Ben takes something back.
+fn taken_back(world: &World, args: &[&str]) -> String {
+    let made = as_person(world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
+    made["by"][0].as_str().unwrap_or_default().to_owned()
+}
+
+fn run_of(made: &Value) -> String {
+    made["run"].as_str().unwrap().to_owned()
+}
+
 fn told_at(world: &World, machine: &str, is_told: bool) {
     let prime = world.brain(machine, &["prime"]);
     let memories = prime.split("Lessons").next().unwrap_or_default().to_owned()
@@ -237,10 +247,7 @@ fn statement_of_two_comes_back_by_the_revert_of_either_revert() {
     for (nights, first) in [(0, true), (0, false), (3, true), (3, false)] {
         let world = two(TWO);
         let runs = [waiting(&world, json!([belief("n-lock", LOCK)])), waiting(&world, json!([belief("n-lock", LOCK)]))];
-        let by = |args: &[&str]| {
-            let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
-            made["by"][0].as_str().unwrap_or_default().to_owned()
-        };
+        let by = |args: &[&str]| taken_back(&world, args);
         runs.iter().for_each(|run| drop(as_person(&world, "b", "ben", &["approve", run]).exits(0)));
         let reverts = [by(&["revert", &runs[0]]), by(&["revert", &runs[1]])];
         for _ in 0..nights {
@@ -263,12 +270,8 @@ fn statement_of_two_comes_back_by_the_revert_of_either_revert() {
 #[test]
 fn statement_follows_reverts_of_reverts() {
     let world = two(TWO);
-    let by = |args: &[&str]| {
-        let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
-        made["by"][0].as_str().unwrap_or_default().to_owned()
-    };
-    let run = |made: Value| made["run"].as_str().unwrap().to_owned();
-    let said = run(world.apply("b", json!([belief("n-lock", LOCK)])));
+    let by = |args: &[&str]| taken_back(&world, args);
+    let said = run_of(&world.apply("b", json!([belief("n-lock", LOCK)])));
     let other = waiting(&world, json!([belief("n-lock", LOCK)]));
     as_person(&world, "b", "ben", &["approve", &other]).exits(0);
     // Another says it while this is taken back, and back again.
@@ -280,7 +283,7 @@ fn statement_follows_reverts_of_reverts() {
     told_at(&world, "b", false);
     // A night, then a new saying that is taken back to the byte, and the first comes back.
     world.brain("b", &["sleep"]);
-    let anew = run(world.apply("b", json!([belief("n-lock", LOCK)])));
+    let anew = run_of(&world.apply("b", json!([belief("n-lock", LOCK)])));
     by(&["revert", &anew]);
     by(&["revert", &of_other]);
     told_at(&world, "b", true);
@@ -292,13 +295,9 @@ fn statement_follows_reverts_of_reverts() {
 #[test]
 fn memory_follows_reverts_of_what_restored_it() {
     let world = two(TWO);
-    let by = |args: &[&str]| {
-        let made = as_person(&world, "b", "ben", &[&["--json"], args].concat()).exits(0).document();
-        made["by"][0].as_str().unwrap_or_default().to_owned()
-    };
-    let run = |made: Value| made["run"].as_str().unwrap().to_owned();
-    let archive = || run(world.apply("b", json!([{"op": "archive", "id": "n-lock", "reason": "old"}])));
-    let restore = || run(as_person(&world, "b", "ben", &["--json", "restore", "n-lock"]).exits(0).document());
+    let by = |args: &[&str]| taken_back(&world, args);
+    let archive = || run_of(&world.apply("b", json!([{"op": "archive", "id": "n-lock", "reason": "old"}])));
+    let restore = || run_of(&as_person(&world, "b", "ben", &["--json", "restore", "n-lock"]).exits(0).document());
     world.apply("b", json!([belief("n-lock", LOCK)]));
     let first = archive();
     let free = restore();

@@ -356,9 +356,8 @@ fn installed(file: &Planned, client: Client, kept: &mut Vec<Kept>) -> Result<(Op
         }
         return Ok((None, SetupState::Ready));
     }
-    keeps_settings(file.settings.text.as_deref().unwrap_or_default(), &file.file.pieces)
-        .map_err(|why| broken(place, &why))?;
     let text = file.settings.text.as_deref().unwrap_or_default();
+    keeps_settings(text, &file.file.pieces).map_err(|why| broken(place, &why))?;
     let is_as_written =
         kept.iter().any(|one| one.path == *place && one.after == hash(text) && !one.inserted.is_empty());
     // What is there as it should be stays as it is, with what a person made of it.

@@ -199,7 +199,7 @@ fn along<'n>(root: &'n Node, path: &[&str]) -> Read<Vec<&'n Node>> {
 }
 
 /// The value at a path.
-fn value_at(text: &str, path: &[&str]) -> Read<Option<Value>> {
+pub(super) fn value_at(text: &str, path: &[&str]) -> Read<Option<Value>> {
     let Some(root) = document(text)? else { return Ok(None) };
     let nodes = along(&root, path)?;
     Ok((nodes.len() > path.len()).then(|| plain(text, nodes[path.len()])))
@@ -209,16 +209,11 @@ pub(super) fn has(text: &str, path: &[&str]) -> Read<bool> {
     Ok(value_at(text, path)?.is_some())
 }
 
-/// Whether a member is there as it should be, and whether one of its name is there.
+/// Whether a member is there as it should be or in a way of a person's own, and whether it is ours.
 pub(super) fn member(text: &str, path: &[&str], value: &Value) -> Read<(bool, bool)> {
     let found = value_at(text, path)?;
     let is_there = found.as_ref().is_some_and(|found| is_same_server(found, value));
     Ok((is_there, found.as_ref().is_some_and(runs_our_server)))
-}
-
-/// The value at a path.
-pub(super) fn value(text: &str, path: &[&str]) -> Read<Option<Value>> {
-    value_at(text, path)
 }
 
 /// Whether an element is there as it should be, and whether one like it is there.
@@ -410,7 +405,7 @@ pub(super) fn remove_member(text: &mut String, path: &[&str]) -> Read<()> {
     };
     let mut depth = path.len();
     // Where somebody comments on what is there, what is empty may be meant.
-    while depth > 1 && is_alone(nodes[depth - 1]) && !is_commented(text, nodes[depth - 1], Some(nodes[depth])) {
+    while depth > 1 && is_alone(nodes[depth - 1]) && !is_commented(text, nodes[depth - 1], nodes[depth]) {
         depth -= 1;
     }
     let ranges = ranges_of(text, nodes[depth - 1], nodes[depth]);
@@ -439,7 +434,7 @@ pub(super) fn remove_elements(text: &mut String, path: &[&str], like: &Value) ->
             ranges.into_iter().for_each(|(start, end)| text.replace_range(start..end, ""));
             continue;
         }
-        if elements.len() == 1 && !is_commented(text, list, Some(ours)) {
+        if elements.len() == 1 && !is_commented(text, list, ours) {
             return remove_member(text, path);
         }
         let ranges = ranges_of(text, list, ours);
@@ -472,17 +467,12 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
             let mut reader = Reader { text, at: before.1 };
             let _ = reader.space();
             let comma = reader.at;
-            // A comma behind the last one was there before it: the one before it keeps its own.
-            let mut behind = Reader { text, at: spans[at].1 };
-            let _ = behind.space();
-            if behind.peek() == Some(b',') {
-                let kept = rest_of_line(&text[comma + 1..spans[at].0]);
-                return vec![(comma + 1 + kept, behind.at + 1)];
-            }
             let kept = rest_of_line(&text[comma + 1..spans[at].0]);
-            match kept {
-                0 => vec![(comma, spans[at].1)],
-                _ => vec![(comma + 1 + kept, spans[at].1), (comma, comma + 1)],
+            match (comma_behind(text, spans[at].1), kept) {
+                // A comma behind the last one was there before it: the one before it keeps its own.
+                (Some(behind), _) => vec![(comma + 1 + kept, behind + 1)],
+                (None, 0) => vec![(comma, spans[at].1)],
+                (None, _) => vec![(comma + 1 + kept, spans[at].1), (comma, comma + 1)],
             }
         }
         (_, Some(next)) if has_comment(&text[spans[at].1..next.0]) => {
@@ -491,19 +481,22 @@ fn ranges_of(text: &str, within: &Node, wanted: &Node) -> Vec<(usize, usize)> {
             vec![lines_of(text, (spans[at].0, spans[at].1 + comma))]
         }
         (_, Some(next)) => vec![(spans[at].0, next.0)],
-        (None, None) if is_commented(text, within, Some(wanted)) => {
-            let mut behind = Reader { text, at: spans[at].1 };
-            let _ = behind.space();
-            match behind.peek() == Some(b',') {
-                true if text[spans[at].1..behind.at].trim().is_empty() => {
-                    vec![lines_of(text, (spans[at].0, behind.at + 1))]
-                }
-                true => vec![(behind.at, behind.at + 1), spans[at]],
-                false => vec![lines_of(text, spans[at])],
+        (None, None) if is_commented(text, within, wanted) => match comma_behind(text, spans[at].1) {
+            Some(comma) if text[spans[at].1..comma].trim().is_empty() => {
+                vec![lines_of(text, (spans[at].0, comma + 1))]
             }
-        }
+            Some(comma) => vec![(comma, comma + 1), spans[at]],
+            None => vec![lines_of(text, spans[at])],
+        },
         (None, None) => vec![(within.start + 1, within.end - 1)],
     }
+}
+
+/// The place of a comma that follows, behind space and comments.
+fn comma_behind(text: &str, at: usize) -> Option<usize> {
+    let mut behind = Reader { text, at };
+    let _ = behind.space();
+    (behind.peek() == Some(b',')).then_some(behind.at)
 }
 
 /// A range with the lines that nothing else stands on.
@@ -517,13 +510,10 @@ fn lines_of(text: &str, (start, end): (usize, usize)) -> (usize, usize) {
 }
 
 /// Whether somebody comments on a value: inside it, but for a part that goes, or on a line above its key.
-fn is_commented(text: &str, node: &Node, but: Option<&Node>) -> bool {
+fn is_commented(text: &str, node: &Node, but: &Node) -> bool {
     let line = text[..node.start].rfind('\n').unwrap_or(0);
     let above = text[..line].trim_end().rsplit('\n').next().unwrap_or_default().trim();
-    let inside = match but {
-        Some(but) => has_comment(&text[node.start..but.start]) || has_comment(&text[but.end..node.end]),
-        None => has_comment(&text[node.start..node.end]),
-    };
+    let inside = has_comment(&text[node.start..but.start]) || has_comment(&text[but.end..node.end]);
     inside || above.starts_with("//") || above.ends_with("*/")
 }
 

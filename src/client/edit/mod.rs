@@ -171,8 +171,8 @@ pub fn cut(text: &str, inserted: &[(usize, usize)]) -> Option<String> {
     Some(rest)
 }
 
-/// The text without our pieces, wherever they stand; `None`: nothing is left. Entries that run our server or our hooks are ours however they were
-/// changed; of texts those alone that say by their hash that they are as they were written.
+/// The text without our pieces, wherever they stand; `None`: nothing is left. Entries and hooks are ours that run the program as `setup`
+/// writes it, whatever settings they have; texts that say by their hash that they are as they were written.
 ///
 /// # Errors
 /// The text cannot be read.
@@ -281,13 +281,13 @@ fn is_same_hook(group: &Value, like: &Value) -> bool {
 pub fn keeps_settings(text: &str, pieces: &[Piece]) -> Result<(), String> {
     for piece in missing(text, pieces)? {
         let (path, found, own) = match &piece {
-            Piece::Member(path, own) => (path, jsonc::value(text, path)?.filter(runs_our_server), own.clone()),
+            Piece::Member(path, own) => (path, jsonc::value_at(text, path)?.filter(runs_our_server), own.clone()),
             Piece::Table(path, lines) => {
                 let (found, own) = table::values(text, path, lines)?;
                 (path, found.filter(runs_our_server), own)
             }
             Piece::Element(path, own) => {
-                let all = jsonc::value(text, path)?;
+                let all = jsonc::value_at(text, path)?;
                 let mut ours = all.as_ref().and_then(Value::as_array).into_iter().flatten();
                 (path, ours.find(|one| runs_our_hook(one, own)).cloned(), own.clone())
             }
