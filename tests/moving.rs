@@ -307,6 +307,61 @@ fn memories_that_came_from_no_page_are_notes_of_their_session_or_day() {
 }
 
 #[test]
+fn what_a_brain_wrote_brings_it_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["import", &sample("obsidian")]).exits(0);
+    sandbox.brain(&["import", &sample("server-memory.jsonl")]).exits(0);
+    let texts = [
+        ("The pump needs 3 bar.\n\nAnna:\n\n- said [[so]]\n- twice", Some("shift: a?")),
+        ("Hi\n\n```\nfour bar\n\nfive bar\n```", Some("shift: a?")),
+        ("Tea is served at four.", None),
+        ("---\ntags: [x]\n---\nA note with front matter.", None),
+        ("The door sticks.", Some("teams/Berlin")),
+    ];
+    for (text, session) in texts {
+        let (text, session) = (format!("--text={text}"), session.map_or(vec![], |session| vec!["--session", session]));
+        sandbox.brain(&[&["feed", &text][..], &session].concat()).exits(0);
+    }
+    let door = sandbox.json(&["recall", "door"])["results"][0]["id"].as_str().unwrap().to_owned();
+    let (folder, file) = (sandbox.beside("out"), sandbox.beside("out.jsonl"));
+    sandbox.brain(&["export", "--format", "markdown", "--to", folder.to_str().unwrap()]).exits(0);
+    sandbox.brain(&["export", "--format", "server-memory", "--to", file.to_str().unwrap()]).exits(0);
+    sandbox.apply(&json!({"ops": [{"op": "archive", "id": door, "reason": "oiled"}]}), &[]);
+    let before = sandbox.brain(&["export"]).out;
+    for (path, format) in [(&folder, "obsidian"), (&folder, "basic-memory"), (&file, "server-memory")] {
+        let report = sandbox.json(&["import", path.to_str().unwrap(), "--format", format]);
+        assert_eq!(report["new"], 0, "{format}: {report}");
+        assert!(report["known"].as_u64().unwrap() > texts.len() as u64, "{report}");
+    }
+    assert_eq!(sandbox.brain(&["export"]).out, before);
+    // What a person writes below is new, once.
+    let day = files(&folder).into_iter().find(|(path, _)| path.starts_with("Days")).unwrap().0;
+    let note = std::fs::read_to_string(folder.join(&day)).unwrap() + "\nThe kettle is broken.\n";
+    std::fs::write(folder.join(&day), note).unwrap();
+    let news = |_| sandbox.json(&["import", folder.to_str().unwrap()])["new"].as_u64().unwrap();
+    assert_eq!([0, 1].map(news), [1, 0]);
+    // On another clone it is a collection of notes as any other.
+    let other = Sandbox::new();
+    assert!(other.json(&["import", folder.to_str().unwrap()])["new"].as_u64().unwrap() > texts.len() as u64);
+}
+
+#[test]
+fn network_that_came_in_is_not_new() {
+    let sandbox = Sandbox::new();
+    sandbox.brain(&["import", &sample("obsidian")]).exits(0);
+    sandbox.brain(&["feed", "A door is open.", "--origin", "webhook:shop"]).exits(0);
+    let document = sandbox.beside("network.json");
+    sandbox.brain(&["export", "--to", document.to_str().unwrap()]).exits(0);
+    let import = |sandbox: &Sandbox| sandbox.json(&["import", document.to_str().unwrap()]);
+    assert_eq!(import(&sandbox)["changed"], 0);
+    let other = Sandbox::new();
+    assert!(import(&other)["created"].as_u64().unwrap() > 0);
+    let again = import(&other);
+    assert_eq!((&again["created"], &again["changed"]), (&json!(0), &json!(0)), "{again}");
+    other.brain(&["audit"]).exits(0);
+}
+
+#[test]
 fn table_has_every_format_once_and_the_page_says_the_same() {
     let names: BTreeSet<&str> = FORMATS.iter().map(|format| format.name).collect();
     assert_eq!(names.len(), FORMATS.len());

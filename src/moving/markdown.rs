@@ -173,7 +173,15 @@ pub fn write(page: &Page, more: &[String]) -> String {
     text
 }
 
-/// The line of front matter that a title needs which the file's name does not say.
-pub fn title_property(title: &str) -> String {
-    format!("title: {}", scalar(title))
+/// A page as `export` writes it to a path: with a title that the file's name does not say, and links to names that no piece of it links to.
+pub fn exported(page: &Page, path: &str, names: &[String]) -> String {
+    let mut more = Vec::new();
+    if stem(path.strip_suffix(".md").unwrap_or(path)) != page.title {
+        more.push(format!("title: {}", scalar(&page.title)));
+    }
+    if !names.is_empty() {
+        more.push("concepts:".to_owned());
+        more.extend(names.iter().map(|name| format!("  - \"[[{name}]]\"")));
+    }
+    write(page, &more)
 }

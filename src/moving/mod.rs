@@ -6,8 +6,9 @@
 //!
 //! - `page`: pieces of a page as memories, and back; `markdown`: notes as pages, and back
 //! - `records`: entities, issues and memories of JSON; `stream`: JSON in lines or in one document, value by value
-//! - `write`: pages as files; `graph`: neurons as GraphML and JSON-LD; `place`: a page's name as a path
+//! - `again`: what was written and comes in again; `write`: pages as files; `graph`: neurons as GraphML and JSON-LD; `place`: a page's name as a path
 
+mod again;
 pub mod graph;
 pub mod markdown;
 mod page;
@@ -16,6 +17,7 @@ mod records;
 pub mod stream;
 pub mod write;
 
+pub use again::Written;
 pub use page::{Assembly, Page, Piece, Remembered, Role, remembered, stem};
 
 use serde_json::Value;
@@ -36,6 +38,8 @@ pub struct Memory {
     pub at: Option<Stamp>,
     /// When it happened, where that says nothing about which memory it is.
     pub day: Option<Stamp>,
+    /// Which piece of its page it is of, from 0.
+    pub piece: usize,
     /// Its place among all that come in.
     pub order: u32,
 }

@@ -146,7 +146,7 @@ impl Page {
         }
         let mut seen: HashMap<u64, usize> = HashMap::new();
         let mut made = Vec::new();
-        for piece in &self.pieces {
+        for (number, piece) in self.pieces.iter().enumerate() {
             let text = plain(&clean(&piece.text));
             if text.chars().count() != piece.text.chars().count() && !text.contains("[redacted:") {
                 unheld.push(Unheld::new(place, "carriage returns or a mark of byte order"));
@@ -159,13 +159,14 @@ impl Page {
             let again = if *times > 1 { format!("~{times}") } else { String::new() };
             let label = format!("{}{name}#{}{:08x}{again}", wiki::PAGE, piece.role.sign(), hash >> 32);
             for (part, chunk) in chunks(&text, limits::STIMULUS_BYTES - title.len() - 1).into_iter().enumerate() {
-                let number = if part > 0 { format!("#{}", part + 1) } else { String::new() };
+                let behind = if part > 0 { format!("#{}", part + 1) } else { String::new() };
                 made.push(Memory {
                     text: format!("{title}\n{chunk}"),
-                    source: Some(format!("{label}{number}")),
+                    source: Some(format!("{label}{behind}")),
                     session: Some(name.clone()),
                     day: piece.at.or(self.at),
                     at: None,
+                    piece: number,
                     order: *order,
                 });
                 *order = order.saturating_add(1);

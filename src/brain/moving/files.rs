@@ -308,7 +308,8 @@ impl Intake<'_, '_> {
             let order = self.order;
             self.order = self.order.saturating_add(1);
             let at = turn.at.filter(|at| *at <= self.now);
-            let memory = Memory { text, source: Some(source), session: Some(label.to_owned()), at, day: None, order };
+            let memory =
+                Memory { text, source: Some(source), session: Some(label.to_owned()), at, order, ..Memory::default() };
             self.memory(memory, place)?;
         }
         Ok(())

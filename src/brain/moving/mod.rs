@@ -24,7 +24,7 @@ use crate::cycle::stimulus::{self, Input, Labels};
 use crate::limits;
 use crate::model::ids::hash64;
 use crate::model::{Origin, Stamp, Stimulus, layout};
-use crate::moving::{self, Format, Memory, Page, Reader, Unheld};
+use crate::moving::{self, Format, Memory, Page, Reader, Unheld, Written};
 use crate::world;
 
 /// The class of origins of what is imported.
@@ -103,6 +103,8 @@ struct Intake<'b, 'p> {
     now: Stamp,
     /// All stimuli of the brain.
     known: HashSet<u64>,
+    /// What the brain would write of itself, once a page brings something new.
+    written: Option<Written>,
     window: Vec<Stimulus>,
     bytes: usize,
     order: u32,
@@ -194,6 +196,7 @@ impl Brain {
             elsewhere: BTreeSet::new(),
             now: self.cycle.shared.world.now(),
             known: self.stimuli_ever()?,
+            written: None,
             window: Vec::new(),
             bytes: 0,
             order: 0,
@@ -253,24 +256,48 @@ impl Intake<'_, '_> {
         }
     }
 
-    /// Takes a page in.
+    /// Takes a page in, but for what the brain wrote itself.
     fn page(&mut self, page: &Page, place: &str) -> Result<(), BrainError> {
         let mut unheld = Vec::new();
         let secrets = &self.brain.cycle.shared.secrets;
         let (memories, redacted) = page.memories(place, secrets, &mut self.order, &mut unheld);
         self.report.redacted += redacted;
         unheld.into_iter().for_each(|unheld| self.unheld(unheld));
-        memories.into_iter().try_for_each(|memory| self.memory(memory, place))
+        let own = match memories.iter().all(|memory| self.is_known(memory)) {
+            true => Vec::new(),
+            false => self.written()?.known(page),
+        };
+        for memory in memories {
+            match own.get(memory.piece) {
+                Some(true) => self.report.known += 1,
+                _ => self.memory(memory, place)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What the brain would write of itself, once a page brings something new.
+    fn written(&mut self) -> Result<&Written, BrainError> {
+        let written = match self.written.take() {
+            Some(written) => written,
+            None => self.brain.written()?,
+        };
+        Ok(self.written.insert(written))
+    }
+
+    /// Whether a memory came in before, or was kept by hooks.
+    fn is_known(&self, memory: &Memory) -> bool {
+        let Some(source) = &memory.source else { return false };
+        let id = |origin| Stimulus::id_of(origin, source, memory.session.as_deref(), memory.at, &memory.text);
+        let mut origins = std::iter::once(&self.origin).chain(&self.kept_as);
+        origins.any(|origin| self.known.contains(&hash64(id(origin).as_str().as_bytes())))
     }
 
     /// Takes a memory in, whose secrets are out of it.
     fn memory(&mut self, memory: Memory, place: &str) -> Result<(), BrainError> {
-        if let Some(source) = &memory.source {
-            let id = |other| Stimulus::id_of(other, source, memory.session.as_deref(), memory.at, &memory.text);
-            if self.kept_as.iter().any(|other| self.known.contains(&hash64(id(other).as_str().as_bytes()))) {
-                self.report.known += 1;
-                return Ok(());
-            }
+        if self.is_known(&memory) {
+            self.report.known += 1;
+            return Ok(());
         }
         let labels = Labels { at: memory.at, source: memory.source, session: memory.session, ..Labels::default() };
         let input = Input { text: memory.text, labels, day: memory.day, order: memory.order, ..Input::default() };

@@ -16,7 +16,7 @@ use crate::limits;
 use crate::model::ids::{NeuronId, StimulusId, hash64};
 use crate::model::{Kind, Link, Neuron, Stamp, Stimulus, layout, plural};
 use crate::moving::{
-    self, Assembly, Page, Remembered, Writer, graph::Shape, markdown, place::Places, remembered, stem, write,
+    self, Assembly, Page, Remembered, Writer, Written, graph::Shape, markdown, place::Places, remembered, write,
 };
 use crate::store::{CommitId, StoreError, TreeId};
 use crate::world::{NewFile, NewFolder, Spool, WorldError};
@@ -182,7 +182,7 @@ impl Brain {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(usize, usize), BrainError> {
         let tree = self.cycle.store.tree_of(commit)?;
-        let shelf = self.shelf(tree)?;
+        let shelf = self.shelf(tree, false)?;
         let mut spool = Spool::within(&self.cycle.store.private_dir());
         let mut relations = Vec::new();
         let mut pages = 0;
@@ -224,20 +224,11 @@ impl Brain {
             other => other.into(),
         })?;
         let tree = self.cycle.store.tree_of(commit)?;
-        let shelf = self.shelf(tree)?;
+        let shelf = self.shelf(tree, false)?;
         let mut places = Places::default();
         self.each_page(tree, &shelf, progress, &mut |page, names| {
             let path = places.note(&page.name);
-            let mut more = Vec::new();
-            let file = path.strip_suffix(".md").unwrap_or(&path);
-            if stem(file) != page.title {
-                more.push(markdown::title_property(&page.title));
-            }
-            if !names.is_empty() {
-                more.push("concepts:".to_owned());
-                more.extend(names.iter().map(|name| format!("  - \"[[{name}]]\"")));
-            }
-            Ok(folder.write(&path, &markdown::write(&page, &more))?)
+            Ok(folder.write(&path, &markdown::exported(&page, &path, names))?)
         })?;
         folder.finish()?;
         Ok(Exported {
@@ -250,13 +241,32 @@ impl Brain {
         })
     }
 
+    /// What `export` would write now, and would have written before memories were archived. Costs a look at all memories.
+    pub(super) fn written(&self) -> Result<Written, BrainError> {
+        let tree = self.cycle.store.tree_of(self.at(None)?)?;
+        let mut written = Written::default();
+        let mut rows = 0;
+        for with_archived in [false, true] {
+            let shelf = self.shelf(tree, with_archived)?;
+            if shelf.rows.len() > rows {
+                let mut places = Places::default();
+                self.each_page(tree, &shelf, &mut |_, _| {}, &mut |page, names| {
+                    written.add(&page, &places.note(&page.name), names);
+                    Ok(())
+                })?;
+            }
+            rows = shelf.rows.len();
+        }
+        Ok(written)
+    }
+
     /// All memories, by pages.
-    fn shelf(&self, tree: TreeId) -> Result<Shelf, BrainError> {
+    fn shelf(&self, tree: TreeId, with_archived: bool) -> Result<Shelf, BrainError> {
         let mut shelf = Shelf { names: Vec::new(), rows: Vec::new() };
         let mut places: HashMap<String, usize> = HashMap::new();
         let mut wanted: HashMap<u64, usize> = HashMap::new();
         self.cycle.each_neuron(tree, &mut |neuron| {
-            if neuron.kind != Kind::Episodic || neuron.is_archived() {
+            if neuron.kind != Kind::Episodic || neuron.is_archived() && !with_archived {
                 return Ok(());
             }
             let of = remembered(neuron.source.as_deref());

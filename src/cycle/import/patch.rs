@@ -114,14 +114,18 @@ impl Patch {
         neuron.created_at = wish.created_at.unwrap_or(now);
         neuron.last_activated = wish.last_activated;
         neuron.activation_count = wish.activation_count.unwrap_or(0);
-        // A file can say that it trusts less than an import is trusted, not more.
-        let import = origin();
-        neuron.origin = wish.origin.clone().filter(|said| said.covers(&import)).unwrap_or(import);
+        neuron.origin = self.said_origin().cloned().unwrap_or_else(origin);
         neuron.pinned = wish.pinned.unwrap_or(false);
         neuron.source.clone_from(&wish.source);
         neuron.session.clone_from(&wish.session);
         neuron.stimulus.clone_from(&wish.stimulus);
         neuron
+    }
+
+    /// The origin that the wish says. A file can say that it trusts as little as an import is trusted or less, not more: else it says none.
+    fn said_origin(&self) -> Option<&Origin> {
+        let import = origin();
+        self.wish.origin.as_ref().filter(|said| said.covers(&import) || said.is_of(&import))
     }
 
     fn changed(&self, before: &Neuron, run: &RunId, now: Stamp) -> Neuron {
@@ -149,7 +153,7 @@ impl Patch {
         neuron.created_at = wish.created_at.unwrap_or(neuron.created_at);
         neuron.last_activated = wish.last_activated.or(neuron.last_activated);
         neuron.activation_count = wish.activation_count.unwrap_or(neuron.activation_count);
-        if let Some(origin) = &wish.origin {
+        if let Some(origin) = self.said_origin() {
             neuron.origin = neuron.origin.and(origin);
         }
         neuron.pinned = wish.pinned.unwrap_or(neuron.pinned);
@@ -230,6 +234,25 @@ mod tests {
         let made = patch(json).apply(None, &run(1), now()).unwrap();
         assert!(made.is_archived());
         assert_eq!(patch(json).apply(Some(&made), &run(2), Stamp::from_unix(NOW + 99)), None);
+    }
+
+    #[test]
+    fn an_origin_of_a_document_is_the_same_the_second_time() {
+        let cases = [
+            ("local", "import"),
+            ("bootstrap", "import"),
+            ("approved:webhook", "import"),
+            ("import", "import"),
+            ("import:obsidian", "import:obsidian"),
+            ("clone:x", "clone:x"),
+            ("webhook+mcp:editor", "webhook+mcp:editor"),
+        ];
+        for (said, kept) in cases {
+            let json = format!("{{\"id\": \"a\", \"concept\": \"a\", \"type\": \"core\", \"origin\": \"{said}\"}}");
+            let made = patch(&json).apply(None, &run(1), now()).unwrap();
+            assert_eq!(made.origin.as_str(), kept, "{said}");
+            assert_eq!(patch(&json).apply(Some(&made), &run(2), now()), None, "{said}");
+        }
     }
 
     #[test]

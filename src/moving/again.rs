@@ -1,0 +1,96 @@
+//! What a brain wrote of its pages and reads again: none of it is new. Place in the flow: the brain's pages → **again** ← a page that comes in.
+
+use std::collections::{HashMap, HashSet};
+
+use super::page::{Page, Piece, Role};
+use super::{markdown, records, write};
+use crate::model::ids::hash_fields;
+
+/// Pieces of a brain's pages as they read once they were written in any format. Holds 8 bytes of each.
+#[derive(Debug, Default)]
+pub struct Written(HashSet<u64>);
+
+impl Written {
+    /// Adds a page, its path as a note, and the names that its memories are connected with.
+    pub fn add(&mut self, page: &Page, path: &str, concepts: &[String]) {
+        let note = markdown::exported(page, path, concepts);
+        for by_line in [false, true] {
+            self.see(&markdown::read(path.strip_suffix(".md").unwrap_or(path), &note, by_line));
+        }
+        let (entity, relations) = write::entity(page, write::entity_name(page));
+        for line in entity.iter().chain(&relations) {
+            let value = serde_json::from_str(line).unwrap_or_default();
+            records::server_memory("", &value, "").pages.iter().for_each(|page| self.see(page));
+        }
+    }
+
+    fn see(&mut self, page: &Page) {
+        self.0.extend(keys(&page.name, page));
+    }
+
+    /// Of each piece of a page that comes in, whether the brain has it. A piece that stands there twice is had once and once more.
+    pub fn known(&self, page: &Page) -> Vec<bool> {
+        let mut known: Vec<bool> = keys(&page.name, page).map(|key| self.0.contains(&key)).collect();
+        if known.contains(&true) {
+            // Its names may be others by now.
+            page.pieces.iter().zip(&mut known).for_each(|(piece, known)| *known |= is_made_by_export(piece));
+        }
+        known
+    }
+}
+
+/// Whether a piece is front matter that only `export` makes.
+fn is_made_by_export(piece: &Piece) -> bool {
+    let is_made = |line: &str| ["title:", "concepts:", "  - \"[["].iter().any(|start| line.starts_with(start));
+    piece.role == Role::Properties && piece.text.contains("concepts:") && piece.text.lines().all(is_made)
+}
+
+/// What tells the pieces of a page from others, and from those of the same text above them.
+fn keys<'p>(name: &'p str, page: &'p Page) -> impl Iterator<Item = u64> + 'p {
+    let mut seen: HashMap<&str, u64> = HashMap::new();
+    page.pieces.iter().map(move |piece| {
+        let times = seen.entry(&piece.text).or_default();
+        *times += 1;
+        hash_fields(&[name.as_bytes(), piece.text.as_bytes(), &times.to_be_bytes()])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str, texts: &[&str]) -> Page {
+        let pieces = texts.iter().map(|text| Piece::new(Role::Paragraph, *text)).collect();
+        Page { name: name.to_owned(), title: super::super::page::stem(name).to_owned(), pieces, at: None }
+    }
+
+    #[test]
+    fn a_page_as_it_was_written_brings_nothing_and_a_changed_one_what_changed() {
+        let mut written = Written::default();
+        // Few words stay with what follows, and a blank line cuts a text: what comes back is cut otherwise.
+        let own = page("Days/2026-01-26", &["Two words", "The pump needs 3 bar.\n\nSo says [[Anna]].", "Tea at four."]);
+        written.add(&own, "Days/2026-01-26.md", &["pump".to_owned()]);
+        let note = markdown::exported(&own, "Days/2026-01-26.md", &["pump".to_owned()]);
+        let back = markdown::read(&own.name, &note, false);
+        assert_eq!(back.pieces.len(), 4);
+        assert_eq!(written.known(&back), [true; 4]);
+        let note = note.replace("four", "five").replace("[[pump]]", "[[bar]]");
+        assert_eq!(written.known(&markdown::read(&own.name, &note, false)), [true, true, true, false]);
+        assert_eq!(written.known(&page("Days/2026-01-27", &["Tea at four."])), [false]);
+        assert_eq!(written.known(&page(&own.name, &["Tea at four.", "Tea at four."])), [true, false], "once more");
+    }
+
+    #[test]
+    fn entities_and_relations_that_were_written_bring_nothing() {
+        let mut written = Written::default();
+        let own = page("shift", &["The pump needs 3 bar.\nSo says [[Anna]]."]);
+        written.add(&own, "shift.md", &[]);
+        let (entity, relations) = write::entity(&own, "shift");
+        assert_eq!((entity.is_some(), relations.len()), (true, 1));
+        for line in entity.iter().chain(&relations) {
+            for page in records::server_memory("", &serde_json::from_str(line).unwrap(), "").pages {
+                assert!(!written.known(&page).contains(&false), "{page:?}");
+            }
+        }
+    }
+}
