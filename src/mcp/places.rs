@@ -47,7 +47,8 @@ pub(super) fn read(desk: &Desk, client: &Client, uri: &str) -> Result<ReadResour
         PRIME => (MARKDOWN, desk.prime(client, None).map(|prime| prime.text)),
         STATUS => (JSON, desk.status(client).map(|status| value(&status).to_string())),
         _ => {
-            let missing = || ErrorData::resource_not_found(unknown("resource", uri), None);
+            let missing =
+                || ErrorData::resource_not_found(unknown("resource", uri), Some(serde_json::json!({"uri": uri})));
             let named = |start: &str| uri.strip_prefix(start).filter(|name| !name.is_empty());
             if let Some(question) = named(RECALL) {
                 let question = decoded(question).ok_or_else(missing)?;
