@@ -23,6 +23,9 @@ pub(super) const BEFORE_RULE: &str = "svp merci donc et mais aussi rappel import
 pub(super) const ORDERS: &str = "utilisez utiliser evitez eviter preferez";
 /// Beginnings of what is forbidden, or asked for each time.
 pub(super) const FORBIDS: &str = "ne jamais|toujours|ne pas|jamais de";
+/// Words that begin a sentence before `toujours` or `jamais`, and order nothing.
+pub(super) const NO_ORDERS: &str = "est sont etait ai a as ont avait va vais peut doit fait suis presque pas plus comme depuis pour encore \
+    ca c il elle on je tu nous vous et mais ou quasi mieux reste restait marche fonctionne plante arrive";
 /// Words that begin a rule wherever they stand.
 pub(super) const FROM_NOW: &str = "il faut|il ne faut|ne doit jamais|ne doivent jamais|doit toujours|doivent toujours|desormais|dorenavant|a partir de maintenant|a chaque fois|systematiquement";
 /// Verbs that have a subject before them.

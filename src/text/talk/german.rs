@@ -15,6 +15,10 @@ pub(super) const ARTICLES: &str =
 /// Words of a rule.
 pub(super) const STANDING: &str =
     "immer|nie|niemals|stets|kunftig|ab sofort|ab jetzt|von jetzt an|grundsatzlich|keinesfalls";
+/// Words that begin a sentence before `immer`, and order nothing: of who tells what she sees, and of how often.
+pub(super) const NO_ORDERS: &str = "bekomme kriege sehe finde habe hab hatte bin war weiss kann muss will mag glaube denke verstehe vergesse \
+    erhalte brauche fast wie schon nur so ja nein doch und aber auch das es er sie ich wir du was wer wo warum wird hier da dann \
+    jetzt heute werde wurde sind waren haben hatten gehe komme stehe vermutlich leider weil dass wenn also beinahe kaum sonst";
 /// Words behind which something is told.
 pub(super) const HAPPENED: &str = "gesehen gehabt gewesen passiert";
 /// Beginnings of a statement.

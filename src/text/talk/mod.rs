@@ -18,7 +18,7 @@ mod statement;
 use std::borrow::Cow;
 
 pub use echo::{beside_nods, is_echo};
-pub use rule::{is_plan, is_rule, is_task};
+pub use rule::{is_plan, is_rule, is_task, own_lines};
 
 use super::date;
 use super::language::{self, Language};
@@ -247,7 +247,8 @@ pub fn language_of_courtesy(message: &str) -> Option<Language> {
 pub fn is_standing(text: &str) -> bool {
     let row = format!(" {} ", tokens(text).into_iter().map(|token| token.low).collect::<Vec<_>>().join(" "));
     let says = |rows: &str| rows.split('|').any(|words| row.contains(&format!(" {} ", words.trim())));
-    says(english::STANDING) || says(french::STANDING) || japanese::STANDING.split(' ').any(|word| text.contains(word))
+    [english::STANDING, french::STANDING, german::STANDING].into_iter().any(says)
+        || japanese::STANDING.split(' ').any(|word| text.contains(word))
 }
 
 /// Who said what a message asks for, if it asks for the conversation itself: `what did I ask you yesterday?`

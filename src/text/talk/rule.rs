@@ -19,7 +19,7 @@ pub fn is_rule(text: &str) -> bool {
 }
 
 /// The lines of a text that are no part of something shown.
-fn own_lines(text: &str) -> String {
+pub fn own_lines(text: &str) -> String {
     let text = without_quoted(text);
     let (mut own, mut code, mut from, mut ruled) = (String::new(), None, 0, false);
     let rules = text.lines().filter(|line| line.trim() == "---").count();
@@ -111,7 +111,7 @@ fn rules(sentence: &str) -> bool {
     if is_hers && row.iter().skip(3).take(1).any(|verb| verb == "use" || has(english::TASKS, verb)) {
         return true;
     }
-    if stands_in_german(row) || stands_in_spanish(row) {
+    if stands_in_german(row) || stands_in_spanish(row) || is_ordered_for_good(row) {
         return true;
     }
     let is_resolved = starts(row, "let s") || starts(row, "let us");
@@ -229,6 +229,25 @@ fn stands_in_spanish(row: &[String]) -> bool {
         has("siempre nunca jamas", &row[at]) && orders && !next.is_empty() && !has(spanish::HAPPENED, next)
     };
     (0..row.len()).any(stands) && row.len() > 2
+}
+
+/// `Verwende immer pnpm`, `Pushen Sie nie auf main`, `N'utilise jamais npm`, `No uses nunca npm`: a verb without a subject, and for how long it
+/// holds. Someone who tells what she sees leaves the subject out as well, with other verbs.
+fn is_ordered_for_good(row: &[String]) -> bool {
+    let word = |at: usize| row.get(at).map_or("", String::as_str);
+    let (negated, to_many) = (has("n ne no", word(0)), word(1) == "sie");
+    let (verb, adverb) = if negated { (word(1), word(2)) } else { (word(0), word(if to_many { 2 } else { 1 })) };
+    // `Nutze für Walrus immer Tabs`
+    let of_what = if has(german::ARTICLES, word(2)) { 4 } else { 3 };
+    let is_behind = verb.ends_with('e') && has("fur bei in auf mit im zum zur", adverb);
+    let adverb = if is_behind { word(of_what) } else { adverb };
+    let is_german = !negated && has("immer nie niemals stets", adverb);
+    let is_french = (!negated || word(0) != "no") && !to_many && has("toujours jamais", adverb);
+    let is_spanish = word(0) == "no" && has("nunca jamas", adverb);
+    row.len() > 3
+        && (is_german && !verb.ends_with('t') && !has(german::NO_ORDERS, verb) && !has("noch wieder mehr", word(2))
+            || is_french && !verb.ends_with("ent") && !has(french::NO_ORDERS, verb)
+            || is_spanish && has(spanish::ORDERS, verb))
 }
 
 /// Whether a text does no more than to give tasks to somebody who works on something: `commit this`, `Corrige le test`, `テストを直して`. Among

@@ -454,6 +454,37 @@ fn statements_rules_and_tasks_are_told_apart_by_form() {
 }
 
 #[test]
+fn orders_for_good_are_rules_in_other_languages() {
+    for rule in [
+        "Verwende immer pnpm für das Paket Walrus.",
+        "Pushe niemals auf den Zweig Walrus ohne Review.",
+        "Push nie direkt auf Walrus.",
+        "Verwenden Sie stets Tabs im Paket Walrus.",
+        "Nutze für Walrus immer Tabs.",
+        "Verwende in den Tests niemals Walrus.",
+        "Utilise toujours pnpm pour Walrus.",
+        "Ne poussez jamais sur Walrus.",
+        "N'utilise jamais Walrus dans les tests.",
+        "No uses nunca Walrus en las pruebas.",
+    ] {
+        assert!(act(rule) == Act::Told && !is_task(rule) && is_rule(rule), "{rule}");
+    }
+    for told in [
+        "Bekomme immer einen Fehler von Walrus.",
+        "Läuft immer noch nicht mit Walrus.",
+        "Fast immer ist Walrus schuld.",
+        "Tests in CI laufen immer zuerst.",
+        "Anna nutzt für Walrus immer Tabs.",
+        "Il utilise toujours Walrus en production.",
+        "N'est jamais parti de Walrus.",
+        "Presque toujours la faute de Walrus.",
+        "No llega nunca a tiempo a Walrus.",
+    ] {
+        assert!(!is_rule(told), "{told}");
+    }
+}
+
+#[test]
 fn statement_that_begins_with_a_verb_is_a_memory_and_an_order_a_task() {
     for told in [
         "Merge commits are forbidden on main.",
