@@ -125,6 +125,16 @@ fn prompt_brings_to_mind_what_fits_and_nothing_else() {
     assert!(!text.contains("billing"), "what does not fit is left out: {text}");
     let many = ask("claude-code", "UserPromptSubmit", "How many nodes has the billing cluster?");
     assert!(many.contains("billing") && many.len() < 2_000, "at most 300 tokens: {} bytes", many.len());
+    // What else stands in a prompt takes nothing away.
+    let question = "On which port runs the invoice service?";
+    for prompt in [
+        format!("{question} I need it for the configuration of a shop that we open tomorrow."),
+        format!("Please mend the failing test in tests/api.py. {}", question.to_lowercase()),
+        format!("{question}\n\nTraceback (most recent call last):\n    raise ValueError(frame)\nValueError: bad frame"),
+        format!("```\nlet answer = why?;\n```\n{question}"),
+    ] {
+        assert!(ask("claude-code", "UserPromptSubmit", &prompt).contains("port 8080"), "{prompt}");
+    }
     for prompt in ["How do I bake bread with rye flour?", "thanks a lot", "/compact", "", "ok"] {
         assert_eq!(ask("claude-code", "UserPromptSubmit", prompt), "", "{prompt}");
     }
