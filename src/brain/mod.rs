@@ -107,7 +107,7 @@ pub use crate::delta::{Method, Valued};
 pub use crate::forge::{Kind as ForgeKind, State as RequestState, Written};
 pub use crate::picture::arrays::bytes as picture_bytes;
 pub use crate::picture::chart::Chart;
-pub use crate::picture::{Picture, dot, graphml, mermaid, svg};
+pub use crate::picture::{Picture, Stood, dot, graphml, mermaid, svg};
 pub use crate::review::page::{Block as ReviewBlock, Tone, blocks, html, markdown, plain};
 pub use crate::review::{Belief, ReviewRecord, Verdict as ReviewVerdict};
 pub use crate::store::{CheckedOut, HookDone, HookState, Notes};

@@ -11,7 +11,7 @@ use crate::cycle::network::TreeNetwork;
 use crate::limits;
 use crate::model::ids::{NeuronId, RunId};
 use crate::model::{Kind, Link, Stamp, plural};
-use crate::picture::{Edge, Mark, Node, Picture, choice, line, share};
+use crate::picture::{Edge, Mark, Node, Picture, Stood, choice, line, share};
 use crate::review::page::title;
 use crate::review::{ChangeKind, Tie};
 use crate::store::CommitId;
@@ -34,6 +34,8 @@ pub struct PictureRequest {
     pub since: Option<String>,
     /// Most neurons.
     pub most: Option<usize>,
+    /// Where neurons of the network stood in the picture before: there most of them stay.
+    pub stood: Stood,
 }
 
 /// Words by which a picture names a neuron.
@@ -148,7 +150,7 @@ impl Brain {
             picture.title = format!("The neighbourhood of {}", quoted(&first.label));
         }
         picture.caption = caption(&share(picture.nodes.len(), picture.of), commit, when);
-        Ok(picture.laid_out())
+        Ok(picture.laid_out(&request.stood))
     }
 
     /// Neurons as a picture has them. The first are read for their names and origins.
@@ -240,7 +242,7 @@ impl Brain {
         let what = format!("{}, {}", share(nodes.len(), of), line(&belief.run, limits::LABEL_BYTES));
         let (title, at) = (title(&belief), belief.commit.clone());
         let caption = format!("{what}, {}", belief.at.get(..10).unwrap_or(&belief.at));
-        Ok(Picture { title, caption, at, nodes, edges, of, groups: 0 }.laid_out())
+        Ok(Picture { title, caption, at, nodes, edges, of, groups: 0 }.laid_out(&Stood::new()))
     }
 
     /// How a question found its answers.
@@ -307,7 +309,7 @@ impl Brain {
         let when = Stamp::from_unix(self.cycle.store.commit(commit)?.at);
         let title = format!("The ways from {} to its answers", quoted(&question));
         let picture = Picture { title, at: answer.at.clone(), of: nodes.len(), nodes, edges, ..Picture::default() };
-        Ok(Picture { caption: caption(&answers, commit, when), ..picture }.laid_out())
+        Ok(Picture { caption: caption(&answers, commit, when), ..picture }.laid_out(&Stood::new()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A rejection that is taken back: what the run said becomes a run of the person, and nobody is told any more that it was kept out.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::answers::{answer_for, lands};
@@ -12,8 +14,9 @@ use crate::cycle::judging::Corrective;
 use crate::cycle::merge::Fate;
 use crate::cycle::network::TreeNetwork;
 use crate::cycle::reviewing::WaitingRun;
+use crate::delta::apply::derived_id;
 use crate::delta::{Document, Operation, RunRecord};
-use crate::model::ids::{AgentName, RunId};
+use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{json, plural};
 use crate::review::{LESSON, TAKEN_BACK, Verdict};
 use crate::store::{CommitId, LockName};
@@ -90,7 +93,7 @@ impl Brain {
             }
             return Err(BrainError::refused(format!("the rejection of {run} was taken back already, as {again}")));
         }
-        let (draft, applied) = self.drafted_again(&record, &network, wake)?;
+        let (draft, applied) = self.drafted_again(&record, &network, wake, &mut notes)?;
         let (again, held) = (draft.run.clone(), draft.held.is_some());
         let reason = match why.map(str::trim).filter(|why| !why.is_empty()) {
             Some(why) => format!("{TAKEN_BACK}{by}, as {again}: {why}"),
@@ -128,9 +131,15 @@ impl Brain {
         record: &RunRecord,
         network: &TreeNetwork<'_>,
         wake: CommitId,
+        notes: &mut Vec<String>,
     ) -> Result<(Draft, crate::delta::Applied), BrainError> {
         let run: RunId = self.new_persons_run(&["again", record.run.as_str()])?;
-        let ops = record.ops.iter().filter(|op| lands(op)).cloned().collect();
+        let mut gone = BTreeSet::new();
+        let ops = standing(record.ops.iter().filter(|op| lands(op)), network, &mut gone)?;
+        if !gone.is_empty() {
+            let names = gone.iter().map(NeuronId::as_str).collect::<Vec<_>>().join(", ");
+            notes.push(format!("neurons that are no more are left out: {names}"));
+        }
         let document = Document { agent: Some(run.agent()), prediction: None, ops };
         let draft = self.cycle.draft_again(network, wake, record, run, document)?;
         let mut applied = draft.apply(&self.cycle.store, &self.cycle.shared)?;
@@ -207,4 +216,43 @@ fn lesson_waits(lesson: &WaitingRun, why: &str) -> String {
         "the decision is carried out; its lesson waits on {}, and the next `git brain run` merges it once it may: {why}",
         lesson.branch
     )
+}
+
+/// The operations of a run whose neurons are there, or made by it: a night may have pruned others since.
+fn standing<'o>(
+    ops: impl Iterator<Item = &'o Operation>,
+    network: &TreeNetwork<'_>,
+    gone: &mut BTreeSet<NeuronId>,
+) -> Result<Vec<Operation>, BrainError> {
+    let (mut made, mut kept) = (BTreeSet::new(), Vec::new());
+    for op in ops {
+        let mut stands = true;
+        for id in needs(op) {
+            if !made.contains(id) && network.neuron(id)?.is_none() {
+                gone.insert(id.clone());
+                stands = false;
+            }
+        }
+        if let Operation::Create(create) = op {
+            made.insert(create.id.clone().unwrap_or_else(|| derived_id(create)));
+        }
+        if stands {
+            kept.push(op.clone());
+        }
+    }
+    Ok(kept)
+}
+
+/// Neurons that have to be there for an operation.
+fn needs(op: &Operation) -> Vec<&NeuronId> {
+    match op {
+        Operation::Activate(op) => vec![&op.id],
+        Operation::Connect(op) => vec![&op.from, &op.to],
+        Operation::Adjust(op) => vec![&op.from, &op.to],
+        Operation::Disconnect(op) => vec![&op.from, &op.to],
+        Operation::Reword(op) => vec![&op.id],
+        Operation::Retype(op) => vec![&op.id],
+        Operation::Archive(op) => vec![&op.id],
+        _ => Vec::new(),
+    }
 }

@@ -15,6 +15,7 @@ pub(super) fn graph(session: &Session, args: &args::Graph) -> Done {
         at: args.at.clone(),
         since: args.since.clone(),
         most: args.number.or(usual),
+        ..PictureRequest::default()
     };
     let picture = session.brain()?.picture(&request)?;
     if session.out.is_json() {

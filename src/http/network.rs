@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::answer::{Failure, on_a_thread};
 use super::look::{Id, When};
-use crate::brain::{History, LedgerView, PictureRequest, RecallAnswer, RecallRequest, Signs, picture_bytes};
+use crate::brain::{History, LedgerView, PictureRequest, RecallAnswer, RecallRequest, Signs, Stood, picture_bytes};
 use crate::limits;
 
 /// The part of the network that is asked for.
@@ -57,27 +57,42 @@ pub(super) struct Asked {
 const SLEPT: &str = "slept";
 
 /// Commits, what is shown of them, and the bytes. A commit never changes, so neither does its picture.
-type Kept = (String, Bytes);
+#[derive(Clone)]
+struct Kept {
+    key: String,
+    bytes: Bytes,
+    stands: Arc<Stood>,
+}
 
 /// Pictures that were asked for last.
 #[derive(Clone, Default)]
 pub(super) struct Pictures {
     kept: Arc<Mutex<VecDeque<Kept>>>,
+    /// Where neurons stand in the picture of the network that was asked for last: the next one is laid out beside it.
+    stood: Arc<Mutex<Arc<Stood>>>,
 }
 
 impl Pictures {
-    fn get(&self, key: &str) -> Option<Bytes> {
+    fn get(&self, key: &str) -> Option<Kept> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(known, _)| known == key).map(|(_, bytes)| bytes.clone())
+        kept.iter().find(|known| known.key == key).cloned()
     }
 
-    fn keep(&self, key: String, bytes: Bytes) {
+    fn stood(&self) -> Arc<Stood> {
+        Arc::clone(&self.stood.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn stands(&self, now: &Arc<Stood>) {
+        *self.stood.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(now);
+    }
+
+    fn keep(&self, picture: Kept) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| *known != key);
-        kept.push_front((key, bytes));
+        kept.retain(|known| known.key != picture.key);
+        kept.push_front(picture);
         kept.truncate(limits::HTTP_PICTURES);
         // A few of the largest are as many as many small ones.
-        while kept.len() > 1 && kept.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > limits::HTTP_PICTURE_BYTES {
+        while kept.len() > 1 && kept.iter().map(|kept| kept.bytes.len()).sum::<usize>() > limits::HTTP_PICTURE_BYTES {
             kept.pop_back();
         }
     }
@@ -105,17 +120,27 @@ pub(super) async fn picture(
         };
         let since = if slept { Some(brain.slept_before(&at)?) } else { since };
         let key = format!("{at} {since:?} {most:?} {around:?}");
-        if let Some(bytes) = pictures.get(&key) {
+        let is_whole = around.is_none();
+        if let Some(Kept { bytes, stands, .. }) = pictures.get(&key) {
+            if is_whole {
+                pictures.stands(&stands);
+            }
             return Ok(Some(bytes));
         }
-        let request = PictureRequest { about: String::new(), question: false, at: Some(at), since, most };
+        let stood = if is_whole { pictures.stood().as_ref().clone() } else { Stood::new() };
+        let request = PictureRequest { about: String::new(), question: false, at: Some(at), since, most, stood };
         let picture = match &around {
             Some(id) => brain.neuron_picture(id, &request)?,
             None => Some(brain.picture(&request)?),
         };
-        let bytes = picture.map(|picture| Bytes::from(picture_bytes(&picture)));
-        bytes.iter().for_each(|bytes| pictures.keep(key.clone(), bytes.clone()));
-        Ok(bytes)
+        Ok(picture.map(|picture| {
+            let (bytes, stands) = (Bytes::from(picture_bytes(&picture)), Arc::new(picture.stands()));
+            if is_whole {
+                pictures.stands(&stands);
+            }
+            pictures.keep(Kept { key, bytes: bytes.clone(), stands });
+            bytes
+        }))
     });
     let bytes = bytes.await?.ok_or(none)?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())

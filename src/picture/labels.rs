@@ -15,6 +15,8 @@ use crate::text::xml;
 const LINE: f64 = 14.0;
 /// Free space beside the rim of a neuron.
 const GAP: f64 = 6.0;
+/// Most salient neurons that have a label wherever there is room for it: a picture of a dense network says what it is about.
+const HUBS: usize = 10;
 /// Distances from its neuron at which a label that must be there is tried, beyond the first; it then has a line to its neuron.
 const FAR: [f64; 8] = [14.0, 26.0, 40.0, 56.0, 76.0, 100.0, 130.0, 170.0];
 
@@ -86,7 +88,7 @@ pub(super) fn placed(picture: &Picture, spots: &[Spot], height: f64) -> Vec<Plac
     };
     let neurons: Vec<Area> = picture.nodes.iter().zip(spots).map(around).collect();
     let mut labels: Vec<Placed> = Vec::new();
-    for at in order(&picture.nodes).into_iter().take(limits::DRAWN_LABELS) {
+    for (rank, at) in order(&picture.nodes).into_iter().take(limits::DRAWN_LABELS).enumerate() {
         let (node, spot) = (&picture.nodes[at], &spots[at]);
         let (is_word, is_marked) = (node.kind.is_none(), node.mark != Mark::None);
         let free = |area: &Area| {
@@ -99,9 +101,9 @@ pub(super) fn placed(picture: &Picture, spots: &[Spot], height: f64) -> Vec<Plac
         let gap = if is_marked { GAP + RING } else { GAP };
         let lengths: &[usize] = if is_marked || is_word { &[42, 26, 16] } else { &[26, 16] };
         let tries = lengths.iter().map(|most| (*most, gap, false));
-        // Words of the question always say which they are.
+        // Words of the question always say which they are, and hubs as far as there is room.
         let further = FAR.iter().flat_map(|far| [(26, gap + far, true), (16, gap + far, true)]);
-        let further = further.filter(|_| is_word);
+        let further = further.filter(|_| is_word || rank < HUBS);
         let found = tries.chain(further).find_map(|(most, far, is_far)| {
             let text = line(&node.label, most);
             let width = text.width() as f64 * LETTER;

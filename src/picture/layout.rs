@@ -32,8 +32,12 @@ pub struct Placed {
     pub groups: Vec<u32>,
 }
 
-/// Lays out a network of so many nodes.
-pub fn place(nodes: usize, edges: &[Edge]) -> Placed {
+/// Steps by which nodes find their places among those that stand, and how far one goes at first.
+const STAYING: (usize, f64) = (30, 0.3);
+
+/// Lays out a network, of which some nodes stood somewhere before. If four of five did, those stay about there.
+pub fn place(stood: &[Option<[f64; 2]>], edges: &[Edge]) -> Placed {
+    let nodes = stood.len();
     let (groups, sizes) = by_size(&community::partition(nodes, edges).group);
     let mut degrees = vec![0.0; nodes];
     for (a, b, weight) in edges {
@@ -44,6 +48,9 @@ pub fn place(nodes: usize, edges: &[Edge]) -> Placed {
     groups.iter().enumerate().for_each(|(node, group)| members[*group as usize].push(node as u32));
     for list in &mut members {
         list.sort_by(|a, b| degrees[*b as usize].total_cmp(&degrees[*a as usize]).then(a.cmp(b)));
+    }
+    if nodes > 0 && 5 * stood.iter().flatten().count() >= 4 * nodes {
+        return Placed { places: beside(stood, edges), groups };
     }
     let centres = discs(&groups, &sizes, edges);
     let mut places = vec![[0.0; 2]; nodes];
@@ -61,10 +68,43 @@ pub fn place(nodes: usize, edges: &[Edge]) -> Placed {
         places[*node as usize] = place;
     }
     if within > 1 && nodes <= MOVED {
-        settle(&mut places, edges, (STEPS / nodes).clamp(20, 240));
+        let hot = REST * if nodes <= ALL_PAIRS { 4.0 } else { 1.5 };
+        settle(&mut places, edges, (STEPS / nodes).clamp(20, 240), hot);
     }
     centred(&mut places);
     Placed { places, groups }
+}
+
+/// Places of nodes of which most stood somewhere: a new one comes beside those that it is tied to, else at the rim.
+fn beside(stood: &[Option<[f64; 2]>], edges: &[Edge]) -> Vec<[f64; 2]> {
+    let mut sums = vec![[0.0; 3]; stood.len()];
+    let mut tie = |new: u32, old: u32, weight: f64| {
+        if let (None, Some([x, y])) = (stood[new as usize], stood[old as usize]) {
+            let [sx, sy, sum] = sums[new as usize];
+            sums[new as usize] = [sx + weight * x, sy + weight * y, sum + weight];
+        }
+    };
+    for (a, b, weight) in edges {
+        tie(*a, *b, *weight);
+        tie(*b, *a, *weight);
+    }
+    let rim = stood.iter().flatten().map(|[x, y]| (x * x + y * y).sqrt()).fold(0.0, f64::max) + REST;
+    let mut around = spiral(REST).filter(|[x, y]| x * x + y * y > rim * rim);
+    let mut steps = spiral(0.3 * REST).skip(1);
+    let mut place = |(stood, [x, y, sum]): (&Option<[f64; 2]>, [f64; 3])| match stood {
+        Some(place) => *place,
+        None if sum > 0.0 => {
+            let [dx, dy] = steps.next().unwrap_or_default();
+            [x / sum + dx, y / sum + dy]
+        }
+        None => around.next().unwrap_or_default(),
+    };
+    let mut places: Vec<[f64; 2]> = stood.iter().zip(sums).map(&mut place).collect();
+    if places.len() <= MOVED && stood.contains(&None) {
+        settle(&mut places, edges, STAYING.0, STAYING.1 * REST);
+    }
+    places.iter_mut().for_each(rounded);
+    places
 }
 
 /// Communities numbered by size, the largest first, and their sizes.
@@ -135,10 +175,9 @@ fn discs(groups: &[u32], sizes: &[usize], edges: &[Edge]) -> Vec<[f64; 2]> {
 }
 
 /// Moves nodes towards those that they are tied to, and apart from all.
-fn settle(places: &mut [[f64; 2]], edges: &[Edge], steps: usize) {
+fn settle(places: &mut [[f64; 2]], edges: &[Edge], steps: usize, mut hot: f64) {
     let nodes = places.len();
     let reach = if nodes <= ALL_PAIRS { f64::INFINITY } else { REACH * REST };
-    let mut hot = REST * if nodes <= ALL_PAIRS { 4.0 } else { 1.5 };
     let pull = if nodes <= ALL_PAIRS { 0.3 } else { 0.01 };
     let cool = REST * 0.02;
     let fall = (hot - cool) / steps as f64;
@@ -211,9 +250,13 @@ fn centred(places: &mut [[f64; 2]]) {
         (of.clone().fold(f64::INFINITY, f64::min), of.fold(f64::NEG_INFINITY, f64::max))
     };
     let middles = [bounds(0), bounds(1)].map(|(least, most)| 0.5 * (least + most));
-    // Rounded: what differs in the last bits of an old compiler differs in no picture.
-    let round = |value: f64| (value * 1000.0).round() / 1000.0;
     for place in places {
-        *place = [round(place[0] - middles[0]), round(place[1] - middles[1])];
+        *place = [place[0] - middles[0], place[1] - middles[1]];
+        rounded(place);
     }
+}
+
+/// Rounded, what differs in the last bits of an old compiler differs in no picture.
+fn rounded(place: &mut [f64; 2]) {
+    *place = place.map(|value| (value * 1000.0).round() / 1000.0);
 }

@@ -15,12 +15,17 @@ mod sheet;
 mod svg;
 mod words;
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::model::{Kind, Link};
 
 pub use svg::svg;
 pub use words::{dot, graphml, mermaid};
+
+/// Where neurons stand, by their ids.
+pub type Stood = HashMap<String, [f64; 2]>;
 
 /// A part of the network, laid out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -136,12 +141,19 @@ impl Edge {
 }
 
 impl Picture {
-    /// Lays the neurons out, and finds their communities.
+    /// Where the neurons stand.
     #[must_use]
-    pub fn laid_out(mut self) -> Self {
+    pub fn stands(&self) -> Stood {
+        self.nodes.iter().map(|node| (node.id.clone(), [f64::from(node.x), f64::from(node.y)])).collect()
+    }
+
+    /// Lays the neurons out, and finds their communities. Those that `stood` somewhere stay about there.
+    #[must_use]
+    pub fn laid_out(mut self, stood: &Stood) -> Self {
         let edges: Vec<_> =
             self.edges.iter().map(|edge| (edge.from, edge.to, f64::from(edge.weight.max(1)) / 65535.0)).collect();
-        let placed = layout::place(self.nodes.len(), &edges);
+        let before: Vec<_> = self.nodes.iter().map(|node| stood.get(&node.id).copied()).collect();
+        let placed = layout::place(&before, &edges);
         for (node, (place, group)) in self.nodes.iter_mut().zip(placed.places.iter().zip(&placed.groups)) {
             (node.x, node.y, node.group) = (place[0] as f32, place[1] as f32, *group);
         }

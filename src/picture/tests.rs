@@ -58,7 +58,7 @@ fn sketch() -> Picture {
         of: 12_480,
         groups: 0,
     }
-    .laid_out()
+    .laid_out(&Stood::new())
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn cliques(count: u32, size: u32) -> Vec<(u32, u32, f64)> {
 #[test]
 fn layout_keeps_communities_together_and_everything_apart() {
     let edges = cliques(4, 8);
-    let placed = place(32, &edges);
+    let placed = place(&[None; 32], &edges);
     let mean = |pairs: &dyn Fn(usize, usize) -> bool| {
         let all: Vec<f64> = (0..32)
             .flat_map(|a| (0..a).map(move |b| (a, b)))
@@ -112,14 +112,39 @@ fn layout_keeps_communities_together_and_everything_apart() {
         assert!((0..a).all(|b| distance(&placed.places, a, b) > 0.1), "{a} stands on another");
         assert_eq!(placed.groups[a], placed.groups[a / 8 * 8]);
     }
-    assert_eq!(placed, place(32, &edges), "the same network has the same picture");
+    assert_eq!(placed, place(&[None; 32], &edges), "the same network has the same picture");
+}
+
+#[test]
+fn most_neurons_stay_where_they_stood() {
+    let before = place(&[None; 32], &cliques(4, 8)).places;
+    let stood: Vec<_> = before.iter().copied().map(Some).collect();
+    assert_eq!(place(&stood, &cliques(4, 8)).places, before, "nothing new, nothing moves");
+    // One more is tied to the second community, and one to nothing.
+    let (mut more, mut edges) = (stood.clone(), cliques(4, 8));
+    more.extend([None, None]);
+    edges.extend([(32, 8, 1.0), (32, 9, 1.0)]);
+    let after = place(&more, &edges).places;
+    let mut moved: Vec<f64> = (0..32)
+        .map(|at| {
+            let (dx, dy) = (after[at][0] - before[at][0], after[at][1] - before[at][1]);
+            (dx * dx + dy * dy).sqrt()
+        })
+        .collect();
+    moved.sort_by(f64::total_cmp);
+    assert!(moved[16] < 1.0 && moved[31] < 3.0, "{moved:?}");
+    assert!(distance(&after, 32, 8) < distance(&after, 32, 0), "beside those that it is tied to");
+    assert!((0..33).all(|other| distance(&after, 33, other) > 0.1));
+    // Where most are new, all is laid out anew.
+    let few: Vec<_> = stood.iter().enumerate().map(|(at, place)| place.filter(|_| at < 16)).collect();
+    assert_eq!(place(&few, &cliques(4, 8)).places, before);
 }
 
 #[test]
 fn layout_of_any_size_is_finite_and_bounded() {
     for nodes in [0, 1, 2, 3, 401, 7_000] {
         let edges: Vec<_> = (1..nodes as u32 / 2).map(|n| (n, n / 3, 0.5)).collect();
-        let placed = place(nodes, &edges);
+        let placed = place(&vec![None; nodes], &edges);
         assert_eq!((placed.places.len(), placed.groups.len()), (nodes, nodes));
         let most = 4.0 * (nodes as f64).sqrt() + 10.0;
         assert!(placed.places.iter().flatten().all(|value| value.abs() <= most), "{nodes}");

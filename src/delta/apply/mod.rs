@@ -464,7 +464,8 @@ impl<L: Lookup> Work<'_, L> {
 /// How far an outcome's error may be from the difference that it is: what decimal fractions lose.
 const ERROR_TOLERANCE: f64 = 1e-9;
 
-fn derived_id(op: &super::operation::Create) -> NeuronId {
+/// The id of what is made without one.
+pub fn derived_id(op: &super::operation::Create) -> NeuronId {
     match (&op.stimulus, op.kind) {
         (Some(stimulus), Kind::Episodic) => ids::episode_id(stimulus),
         _ => ids::concept_id(&op.concept),

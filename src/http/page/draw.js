@@ -8,6 +8,11 @@ const RESTING = { nodes: 200000, edges: 60000, labels: 70 };
 const GLOW_MS = 2600;
 const REST_MS = 140;
 const TWEEN_MS = 500;
+// Most salient neurons in sight that are named wherever there is room, and how far from them.
+const HUBS = 10;
+const FAR = [14, 26, 40, 56, 76, 100, 130, 170];
+// How far a key moves the picture, pixels.
+const STEP = 60;
 
 // The bytes of `GET /network` as arrays over them, without a copy.
 export function read(buffer) {
@@ -147,13 +152,24 @@ export class Drawing {
     this.ask();
   }
 
-  zoom(factor, px = this.#size.width / 2, py = this.#size.height / 2) {
+  // About a place of the screen; by itself about the chosen neuron, else about the middle of those in sight.
+  zoom(factor, px = null, py = null) {
+    if (px === null) [px, py] = this.#aim();
     const view = this.#view;
     const [x, y] = [view.x + (px - this.#size.width / 2) / view.scale, view.y + (py - this.#size.height / 2) / view.scale];
     view.scale = Math.min(Math.max(view.scale * factor, 0.2), 400);
     view.x = x - (px - this.#size.width / 2) / view.scale;
     view.y = y - (py - this.#size.height / 2) / view.scale;
     this.#move();
+  }
+
+  #aim() {
+    const { width, height } = this.#size;
+    let [sx, sy, count] = [0, 0, 0];
+    const isInSight = (i) => this.#px[i] >= 0 && this.#py[i] >= 0 && this.#px[i] <= width && this.#py[i] <= height;
+    const all = this.#chosen >= 0 && isInSight(this.#chosen) ? [this.#chosen] : this.#salient.filter(isInSight);
+    for (const i of all) [sx, sy, count] = [sx + this.#px[i], sy + this.#py[i], count + 1];
+    return count ? [sx / count, sy / count] : [width / 2, height / 2];
   }
 
   pan(dx, dy) {
@@ -352,7 +368,7 @@ export class Drawing {
     };
     const isInSight = (i) => px[i] >= 0 && py[i] >= 0 && px[i] <= width && py[i] <= height;
     const unnamed = [];
-    const name = (i, always) => {
+    const name = (i, always, isHub) => {
       if (!isInSight(i)) return;
       if (data.labels[i] === undefined) {
         unnamed.push(i);
@@ -363,11 +379,23 @@ export class Drawing {
       if (wide === undefined) this.#widths.set(text, (wide = pen.measureText(text).width));
       const [x, y, gap] = [px[i], py[i], this.#radius(i) + 5];
       const at = (left, middle) => [left - 2, middle - 8, left + wide + 2, middle + 8];
-      const places = [at(x + gap, y), at(x - wide / 2, y + gap + 8), at(x - wide / 2, y - gap - 8), at(x - gap - wide, y)];
+      const places = (far) => [at(x + far, y), at(x - wide / 2, y + far + 8), at(x - wide / 2, y - far - 8), at(x - far - wide, y)];
+      const free = (far) => places(gap + far).find((place) => isFree(place, i));
+      let box = free(0);
+      // A hub has a line to a name that stands further away.
+      const far = box || !isHub ? undefined : FAR.find((far) => (box = free(far)));
       // What a person points at is always named, in sight.
-      const box = places.find((place) => isFree(place, i)) ?? (always ? at(Math.max(4, Math.min(x + gap, width - wide - 4)), y) : null);
+      box ??= always ? at(Math.max(4, Math.min(x + gap, width - wide - 4)), y) : null;
       if (!box) return;
       taken.push(box);
+      if (far) {
+        pen.strokeStyle = this.#style.text;
+        pen.lineWidth = 1;
+        pen.beginPath();
+        pen.moveTo(x, y);
+        pen.lineTo(Math.max(box[0], Math.min(x, box[2])), Math.max(box[1], Math.min(y, box[3])));
+        pen.stroke();
+      }
       pen.strokeStyle = this.#style.ground;
       pen.lineWidth = 4;
       pen.strokeText(text, box[0] + 2, box[1] + 8);
@@ -377,11 +405,13 @@ export class Drawing {
     if (this.#chosen >= 0) name(this.#chosen, true);
     if (this.#over >= 0 && this.#over !== this.#chosen) name(this.#over, true);
     let left = this.#isMoving ? 200 : 2000;
+    let hubs = this.#isMoving ? HUBS : 0;
     const room = this.#isMoving ? MOVING.labels : RESTING.labels;
     for (const i of this.#salient) {
       if (taken.length >= room || left <= 0) break;
       if (i === this.#chosen || i === this.#over || !isInSight(i)) continue;
-      name(i, false);
+      name(i, false, hubs < HUBS);
+      hubs += 1;
       left -= 1;
     }
     if (unnamed.length && !this.#isMoving) this.#onUnnamed(unnamed);
@@ -424,6 +454,7 @@ export class Drawing {
       if (other) {
         const apart = (a) => Math.hypot(a[0] - other[0], a[1] - other[1]) || 1;
         this.zoom(apart([x, y]) / apart(before), other[0], other[1]);
+        this.pan((x - before[0]) / 2, (y - before[1]) / 2);
       } else {
         this.pan(x - before[0], y - before[1]);
       }
@@ -442,6 +473,16 @@ export class Drawing {
     canvas.addEventListener("pointerleave", () => {
       this.#over = -1;
       this.ask();
+    });
+    const KEYS = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] };
+    canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (KEYS[event.key]) this.pan(...KEYS[event.key]);
+      else if (event.key === "+" || event.key === "=") this.zoom(1.4);
+      else if (event.key === "-") this.zoom(1 / 1.4);
+      else if (event.key === "0") this.fit();
+      else return;
+      event.preventDefault();
     });
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();

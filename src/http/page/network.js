@@ -10,6 +10,7 @@ import { el, foreign, plural, seen, stamp } from "./text.js";
 const FULL = 65535;
 const ROWS = 200;
 const SETTLE_MS = 350;
+const OTHER_MOMENT = "Choose the other moment in the history.";
 const LOST = "The connection to the brain was lost; trying again.";
 const KEPT = "git-brain-network";
 const short = (commit) => String(commit).slice(0, 10);
@@ -147,7 +148,7 @@ export class NetworkView {
     this.compare.textContent = this.#kept ? "Stop comparing" : "Compare with this";
     this.compared.hidden = !this.#kept;
     this.compared.textContent = this.#kept ? `compared with ${this.#kept.name}` : "";
-    this.#say(this.#kept ? "Choose the other moment in the history." : "");
+    this.#say(this.#kept ? OTHER_MOMENT : "");
   }
 
   // Reads the part of the network that is to be shown, and shows it.
@@ -212,7 +213,7 @@ export class NetworkView {
     const has = (test) => data.link.some(test);
     const inhibits = data.links.indexOf("inhibits");
     const lines = [
-      ["joins", "connection, darker the stronger", has((link) => link !== inhibits)],
+      ["joins", "connection, fainter the weaker", has((link) => link !== inhibits)],
       ["inhibits", "inhibits", has((link) => link === inhibits)],
       ["own", "of the chosen neuron", data.edges > 0],
     ];
@@ -276,6 +277,7 @@ export class NetworkView {
 
   #chooseMoment() {
     this.#nameMoment();
+    if (this.status.textContent === OTHER_MOMENT) this.#say("");
     clearTimeout(this.#due);
     this.#due = setTimeout(() => this.load(), 120);
   }
@@ -381,7 +383,8 @@ export class NetworkView {
         return el("li", {}, el("a", { href: `#neuron=${encodeURIComponent(id)}&at=${this.#data.at}` }, foreign("bdi", concept.length > 90 ? `${concept.slice(0, 90)}…` : concept)), " ", around);
       };
       this.found.replaceChildren(...results.map(line));
-      this.#say(results.length ? results.length < 8 ? `${plural(results.length, "memory", "memories")} found.` : "The best 8 memories." : "Nothing comes to mind.");
+      const found = results.length ? results.length < 8 ? `${plural(results.length, "memory", "memories")} found.` : "The best 8 memories." : "Nothing comes to mind.";
+      this.#say(at ? `${found} As of ${this.moment.textContent}.` : found);
       this.drawing.light(results.map(({ id }) => id));
     });
   }
