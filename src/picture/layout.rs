@@ -1,7 +1,7 @@
 //! Where neurons stand: communities as discs beside those that they are tied to, and inside each the well connected in the middle;
 //! then a few steps of attraction along connections and repulsion between all.
 //!
-//! Forces are those of Fruchterman and Reingold (*Graph drawing by force-directed placement*, 1991), with repulsion within a reach,
+//! Each node's strongest connections pull more than the others, so that a dense network is no ball. Forces are those of Fruchterman and Reingold (*Graph drawing by force-directed placement*, 1991), with repulsion within a reach,
 //! found by a grid. Only sums, products, quotients and square roots are used, which are the same to the bit on every machine.
 
 use crate::vitals::community::{self, Edge};
@@ -18,6 +18,9 @@ const ALL_PAIRS: usize = 400;
 const MOVED: usize = 6_000;
 /// Steps times neurons, so that a layout takes a moment whatever its size.
 const STEPS: usize = 120_000;
+/// Connections of a node that pull at it, the strongest ones, and how much the others do.
+const PULLED: usize = 3;
+const WEAK: f64 = 0.04;
 /// Places that are tried for a disc around where it wants to be.
 const TRIED: usize = 4_000;
 /// Cosine and sine of the golden angle: turning by it fills a disc evenly.
@@ -33,7 +36,9 @@ pub struct Placed {
 }
 
 /// Steps by which nodes find their places among those that stand, and how far one goes at first.
-const STAYING: (usize, f64) = (30, 0.3);
+const STAYING: (usize, f64) = (30, 0.4);
+/// How much less far one goes that stands.
+const STANDS: f64 = 0.1;
 
 /// Lays out a network, of which some nodes stood somewhere before. If four of five did, those stay about there.
 pub fn place(stood: &[Option<[f64; 2]>], edges: &[Edge]) -> Placed {
@@ -69,7 +74,7 @@ pub fn place(stood: &[Option<[f64; 2]>], edges: &[Edge]) -> Placed {
     }
     if within > 1 && nodes <= MOVED {
         let hot = REST * if nodes <= ALL_PAIRS { 4.0 } else { 1.5 };
-        settle(&mut places, edges, (STEPS / nodes).clamp(20, 240), hot);
+        settle(&mut places, edges, (STEPS / nodes).clamp(20, 240), hot, &[]);
     }
     centred(&mut places);
     Placed { places, groups }
@@ -101,7 +106,8 @@ fn beside(stood: &[Option<[f64; 2]>], edges: &[Edge]) -> Vec<[f64; 2]> {
     };
     let mut places: Vec<[f64; 2]> = stood.iter().zip(sums).map(&mut place).collect();
     if places.len() <= MOVED && stood.contains(&None) {
-        settle(&mut places, edges, STAYING.0, STAYING.1 * REST);
+        let ease: Vec<f64> = stood.iter().map(|stood| if stood.is_some() { STANDS } else { 1.0 }).collect();
+        settle(&mut places, edges, STAYING.0, STAYING.1 * REST, &ease);
     }
     places.iter_mut().for_each(rounded);
     places
@@ -174,9 +180,26 @@ fn discs(groups: &[u32], sizes: &[usize], edges: &[Edge]) -> Vec<[f64; 2]> {
     centres
 }
 
-/// Moves nodes towards those that they are tied to, and apart from all.
-fn settle(places: &mut [[f64; 2]], edges: &[Edge], steps: usize, mut hot: f64) {
+/// Connections with how much they pull: of each node its strongest few, the others a little. What is tied to everything is drawn to nothing in
+/// particular.
+fn pulls(nodes: usize, edges: &[Edge]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..edges.len()).collect();
+    order.sort_by(|a, b| edges[*b].2.total_cmp(&edges[*a].2).then(a.cmp(b)));
+    let (mut held, mut pulls) = (vec![0; nodes], vec![WEAK; edges.len()]);
+    for at in order {
+        let ends = [edges[at].0 as usize, edges[at].1 as usize];
+        if ends.iter().any(|end| held[*end] < PULLED) {
+            ends.into_iter().for_each(|end| held[end] += 1);
+            pulls[at] = 1.0;
+        }
+    }
+    pulls
+}
+
+/// Moves nodes towards those that they are tied to, and apart from all; each as far as it may, by `ease`.
+fn settle(places: &mut [[f64; 2]], edges: &[Edge], steps: usize, mut hot: f64, ease: &[f64]) {
     let nodes = places.len();
+    let pulls = pulls(nodes, edges);
     let reach = if nodes <= ALL_PAIRS { f64::INFINITY } else { REACH * REST };
     let pull = if nodes <= ALL_PAIRS { 0.3 } else { 0.01 };
     let cool = REST * 0.02;
@@ -207,20 +230,20 @@ fn settle(places: &mut [[f64; 2]], edges: &[Edge], steps: usize, mut hot: f64) {
         } else {
             (0..nodes).for_each(|a| (a + 1..nodes).for_each(|b| apart(a, b)));
         }
-        for (a, b, weight) in edges {
+        for ((a, b, weight), pulls) in edges.iter().zip(&pulls) {
             let (a, b) = (*a as usize, *b as usize);
             let (dx, dy) = (places[a][0] - places[b][0], places[a][1] - places[b][1]);
             let length = (dx * dx + dy * dy).sqrt();
             // Hubs are tied to many: each of their connections pulls less.
-            let force = (0.3 + weight.min(1.0)) * length / REST / degrees[a].min(degrees[b]).sqrt().max(1.0);
+            let force = pulls * (0.3 + weight.min(1.0)) * length / REST / degrees[a].min(degrees[b]).sqrt().max(1.0);
             moves[a] = [moves[a][0] - dx * force, moves[a][1] - dy * force];
             moves[b] = [moves[b][0] + dx * force, moves[b][1] + dy * force];
         }
-        for (place, step) in places.iter_mut().zip(moves) {
+        for (at, (place, step)) in places.iter_mut().zip(moves).enumerate() {
             // A little towards the middle, so that parts without connections stay in the picture.
             let step = [step[0] - pull * place[0], step[1] - pull * place[1]];
             let length = (step[0] * step[0] + step[1] * step[1]).sqrt().max(1e-9);
-            let most = length.min(hot);
+            let most = length.min(hot * ease.get(at).unwrap_or(&1.0));
             *place = [place[0] + step[0] / length * most, place[1] + step[1] / length * most];
         }
         hot -= fall;

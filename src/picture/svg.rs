@@ -31,7 +31,7 @@ pub fn svg(picture: &Picture) -> String {
          <title id=\"title\">{}</title>\n<desc id=\"about\">{}</desc>\n<style>{}</style>\n",
         xml(&line(&picture.title, limits::LABEL_BYTES)),
         xml(&line(&picture.caption, limits::LABEL_BYTES)),
-        style()
+        style(picture.edges.len())
     );
     arrows(&mut out, picture);
     let _ = write!(
@@ -54,15 +54,22 @@ pub fn svg(picture: &Picture) -> String {
     out + &legend + "</svg>\n"
 }
 
+/// Connections up to which each is drawn as strongly as may be.
+const FAINT: usize = 300;
+
 /// The style sheet: every colour for light, and again for dark.
-fn style() -> String {
-    let always = ".edge{fill:none;stroke-opacity:.55}.edge.marked{stroke-opacity:.95}\
+fn style(edges: usize) -> String {
+    // Many lines are faint, so that dots are seen above them.
+    let opacity = (0.55 * (FAINT as f64 / edges.max(FAINT) as f64).sqrt()).max(0.2);
+    let rules = ".edge{fill:none}.edge.marked{stroke-opacity:.95}\
                   .inhibits,.mark.gone,.edge.gone{stroke-dasharray:5 3}.way{stroke-dasharray:1 4;stroke-linecap:round}\
                   .mark{fill:none;stroke-width:2.5}.label{paint-order:stroke;stroke-width:3.5px;stroke-linejoin:round}\
-                  .leader{fill:none;stroke-width:.8}";
-    themed(always, |dark| {
+                  .edge.leader{stroke-width:1.3;stroke-opacity:.95}";
+    themed(&format!(".edge{{stroke-opacity:{opacity:.2}}}{rules}"), |dark| {
         let inhibits = if dark { "#ff8078" } else { "#c1282d" };
-        let mut css = format!(".inhibits{{stroke:{inhibits}}}.tip.inhibits{{fill:{inhibits}}}");
+        let leader = if dark { "#eceae6" } else { "#22211f" };
+        let mut css =
+            format!(".edge.leader{{stroke:{leader}}}.inhibits{{stroke:{inhibits}}}.tip.inhibits{{fill:{inhibits}}}");
         for (name, on_light, on_dark) in COLOURS {
             let _ = write!(css, ".{name}{{fill:{}}}", if dark { on_dark } else { on_light });
         }
