@@ -175,7 +175,7 @@ fn prompted(
     let (start, mut found, mut queries) = (text.len(), Vec::new(), Vec::new());
     let may_show = |one: &Answer| brain.may_show(&one.origin, one.source.as_deref(), &own);
     let rounds = rounds(prompt);
-    for query in rounds[0].iter().map(Some).chain([None]).chain(rounds[1].iter().map(Some)) {
+    for query in rounds.iter().flat_map(|round| round.iter().map(Some).chain([None])) {
         let Some(query) = query else {
             if found.is_empty() {
                 continue;
@@ -213,23 +213,46 @@ fn prompted(
     Ok(if text.len() == start { String::new() } else { text })
 }
 
-/// What is asked of a prompt, and what is asked where that brings nothing. Of one sentence: all of it, then its clauses. Of several: its last
-/// questions, else its first and its last sentence, without what is only shown, such as code or a log; then all of it, of a long one its ends.
-fn rounds(prompt: &str) -> [Vec<String>; 2] {
+/// What is asked of a prompt, one round after the other until one finds something. Of one sentence: all of it, then its clauses. Of several: its
+/// last questions, else its first and its last sentence, without what is only shown, such as code or a log; then questions behind what leads to
+/// them (`before I forget: …`); then all of it, of a long one its ends.
+fn rounds(prompt: &str) -> [Vec<String>; 3] {
     let own = own_lines(prompt);
     let is_part = |part: &&str| !part.is_empty() && part.len() <= limits::PROMPTED_BYTES;
-    let all: Vec<&str> = sentences(&own).into_iter().flat_map(in_a_hurry).map(str::trim).filter(is_part).collect();
-    let owned = |parts: Vec<&str>| parts.into_iter().map(str::to_owned).collect();
+    let paragraphs = unwrapped_lines(&own);
+    let all = paragraphs.iter().flat_map(|line| sentences(line)).flat_map(in_a_hurry).map(str::trim).filter(is_part);
+    let all: Vec<&str> = all.collect();
+    let owned = |parts: Vec<&str>| parts.into_iter().map(str::to_owned).collect::<Vec<_>>();
     if all.len() < 2 && own.trim() == prompt {
         let clauses =
-            prompt.split([',', ';', '、', '，']).map(str::trim).filter(|part| part != &prompt && is_part(part));
-        return [owned(ends(prompt)), owned(clauses.take(PARTS).collect())];
+            prompt.split([',', ';', ':', '、', '，']).map(str::trim).filter(|part| part != &prompt && is_part(part));
+        let clauses: Vec<&str> = clauses.collect();
+        let last = clauses.len().saturating_sub(PARTS);
+        return [owned(ends(prompt)), owned(clauses[last..].to_vec()), Vec::new()];
     }
     let mut parts: Vec<&str> = all.iter().rev().copied().filter(|part| asks(part)).take(PARTS).collect();
+    let led = parts.iter().filter_map(|part| [": ", " - ", ", "].iter().find_map(|lead| part.split_once(lead)));
+    let led = led.map(|(_, behind)| behind).filter(|behind| behind.split_whitespace().nth(2).is_some()).collect();
     if parts.is_empty() {
         parts.extend(all.first().into_iter().chain(all.iter().skip(1).next_back()));
     }
-    [owned(parts), owned(ends(prompt))]
+    [owned(parts), owned(led), owned(ends(prompt))]
+}
+
+/// The lines of a text. One that goes on below, because it was wrapped, is one.
+fn unwrapped_lines(text: &str) -> Vec<String> {
+    const WRAPPED: usize = 60;
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let goes_on = |above: &&mut String| {
+            above.len() >= WRAPPED && !above.ends_with(['.', '?', '!', ':']) && line.starts_with(char::is_lowercase)
+        };
+        match lines.last_mut().filter(goes_on) {
+            Some(above) => *above = format!("{above} {line}"),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines
 }
 
 /// All of a prompt, or of a long one its beginning and its end.
@@ -487,30 +510,30 @@ mod tests {
     #[test]
     fn prompt_is_asked_by_its_parts() {
         let trace = "Traceback (most recent call last):\n    raise ValueError(frame)\nValueError: bad frame";
-        let cases: [(&str, &[&str], &[&str]); 7] = [
-            ("which box do we deploy from?", &["which box do we deploy from?"], &[]),
-            ("Deploy it, and ring Anna", &["Deploy it, and ring Anna"], &["Deploy it", "and ring Anna"]),
-            ("which box is it? I need it today.", &["which box is it?"], &["which box is it? I need it today."]),
+        // What is asked first, and what is asked then; last comes all of it.
+        let cases: [(&str, &[&str], &[&str]); 9] = [
+            ("which box is it? I need it today.", &["which box is it?"], &[]),
+            ("fix the test please. which box is it?", &["which box is it?"], &[]),
+            ("is it A? is it B? is it C?", &["is it C?", "is it B?"], &[]),
+            ("Set up the box. It is new. Ring Anna then.", &["Set up the box.", "Ring Anna then."], &[]),
+            ("```\nlet x = why?;\n```\nwhich box is it?", &["which box is it?"], &[]),
+            ("which box is it?\nit should not crash", &["which box is it?"], &[]),
+            ("TypeError: x is undefined\nwhich box is it?", &["which box is it?"], &[]),
+            ("Good. before i forget: which box is it?", &["before i forget: which box is it?"], &["which box is it?"]),
             (
-                "fix the test please. which box is it?",
-                &["which box is it?"],
-                &["fix the test please. which box is it?"],
-            ),
-            ("is it A? is it B? is it C?", &["is it C?", "is it B?"], &["is it A? is it B? is it C?"]),
-            (
-                "Set up the box. It is new. Ring Anna then.",
-                &["Set up the box.", "Ring Anna then."],
-                &["Set up the box. It is new. Ring Anna then."],
-            ),
-            (
-                "```\nlet x = why?;\n```\nwhich box is it?",
-                &["which box is it?"],
-                &["```\nlet x = why?;\n```\nwhich box is it?"],
+                "Good. Of all the boxes that stand in the cellar of the old house, which one do we\ndeploy from today?",
+                &["Of all the boxes that stand in the cellar of the old house, which one do we deploy from today?"],
+                &["which one do we deploy from today?"],
             ),
         ];
         for (prompt, first, then) in cases {
-            assert_eq!(rounds(prompt), [first, then].map(<[_]>::to_vec), "{prompt}");
+            assert_eq!(rounds(prompt), [first, then, &[prompt]].map(<[_]>::to_vec), "{prompt}");
         }
+        assert_eq!(rounds("which box is it?"), [vec!["which box is it?"], vec![], vec![]]);
+        assert_eq!(
+            rounds("Deploy it, and ring Anna"),
+            [vec!["Deploy it, and ring Anna"], vec!["Deploy it", "and ring Anna"], vec![]]
+        );
         assert_eq!(rounds(&format!("{trace}\n\nwhich box is it?"))[0], ["which box is it?"]);
         assert_eq!(rounds(&format!("which box is it?\n{trace}"))[0], ["which box is it?"]);
     }

@@ -1,8 +1,9 @@
 //! Where neurons stand: communities as discs beside those that they are tied to, and inside each the well connected in the middle;
 //! then a few steps of attraction along connections and repulsion between all.
 //!
-//! Each node's strongest connections pull more than the others, so that a dense network is no ball. Forces are those of Fruchterman and Reingold (*Graph drawing by force-directed placement*, 1991), with repulsion within a reach,
-//! found by a grid. Only sums, products, quotients and square roots are used, which are the same to the bit on every machine.
+//! Each node's strongest connections pull more than the others, so that a dense network is no ball. Forces are those of Fruchterman and
+//! Reingold (*Graph drawing by force-directed placement*, 1991), with repulsion within a reach, found by a grid. Only sums, products,
+//! quotients and square roots are used, which are the same to the bit on every machine.
 
 use crate::vitals::community::{self, Edge};
 

@@ -127,6 +127,11 @@ impl<'a> Index<'a> {
         idf(self.having(forms).count(), self.memories())
     }
 
+    /// The same as if there were at least so many memories: in a brain of one, what it says would count next to nothing.
+    pub(in crate::activation) fn idf_among(&self, forms: &Forms, least: usize) -> f64 {
+        idf(self.having(forms).count(), self.memories().max(least))
+    }
+
     /// Whether a memory has a word.
     pub(in crate::activation) fn has(&self, memory: NodeIx, forms: &Forms) -> bool {
         let stem = forms.stem_in(reading::language(self.language_of(memory)));

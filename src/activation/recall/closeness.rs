@@ -16,6 +16,8 @@ use crate::text::Word;
 /// Below this nothing that was found is close to the question: chosen on two sets so that one question in twenty that has an
 /// answer is below.
 pub const CLOSE: f64 = 0.2;
+/// Memories that a brain counts as having, at least, for the rarity of its words.
+const FEW: usize = 16;
 /// How many answers are looked at.
 const FIRST: usize = 3;
 /// What an answer counts that is not by the speaker whom the question names.
@@ -38,7 +40,7 @@ pub fn closeness<'f>(
     for (word, _) in content {
         if asked.iter().all(|(forms, _)| forms.stem != word.stem) {
             let forms = index.forms(word);
-            let weight = index.idf_of(&forms);
+            let weight = index.idf_among(&forms, FEW);
             asked.push((forms, weight));
         }
     }
@@ -70,7 +72,7 @@ pub fn closeness_of_text(index: &Index<'_>, question: &str, told: &str) -> f64 {
     let mut seen = BTreeSet::new();
     let (mut all, mut covered) = (0.0, 0.0);
     for word in asked.iter().filter(|word| seen.insert(word.stem.as_str())) {
-        let weight = index.idf_of(&index.forms(word));
+        let weight = index.idf_among(&index.forms(word), FEW);
         all += weight;
         covered += if says(&word) { weight } else { 0.0 };
     }
