@@ -353,6 +353,11 @@ fn secrets_are_neither_stored_nor_told() {
     assert!(kept["notes"][0].as_str().unwrap().contains("not remembered"), "{kept}");
     let answer = client.call("recall", json!({"question": "what is the build token?"}));
     assert!(texts(&answer)[0].contains("[redacted:"), "{answer}");
+    let long = |at| json!({"op": "create", "concept": format!("{at}. {}", "größer als üblich ".repeat(9)), "type": "semantic"});
+    let many = json!({"delta": {"ops": (0..80).map(long).collect::<Vec<_>>()}});
+    let run = client.call("propose", many.clone());
+    assert!(run["changes"].as_array().unwrap().last().unwrap().as_str().unwrap().contains("more: `read` the run"));
+    assert_eq!(client.call("propose", many)["run"], run["run"]);
     let delta = json!({"ops": [{"op": "create", "concept": format!("token {secret}"), "type": "semantic"}]});
     let run = client.call("propose", json!({"delta": delta}));
     let read = client.call("read", json!({"id": run["run"]}));

@@ -183,7 +183,13 @@ fn what_is_trusted_or_not_there_is_neither_approved_nor_taken_back() {
     let wake = sandbox.git(&["rev-parse", "wake"]);
     let approved = sandbox.brain(&["approve", "--origin", "local"]).exits(0);
     assert_eq!(approved.out, "Approved 0 runs: 0 neurons\nnote: nothing there needs approval\n");
-    let reverted = sandbox.brain(&["revert", "--origin", "mcp"]).exits(0);
+    assert_eq!(sandbox.git(&["rev-parse", "wake"]), wake);
+    // A name that is half said is told what there is.
+    sandbox.brain(&["feed", "Bo: the oolong is out", "--origin", "mcp:editor"]).exits(0);
+    let half = sandbox.brain(&["approve", "--origin", "mcp:edit", "--dry-run"]).exits(0);
+    assert!(half.out.contains("no neuron is of mcp:edit; those that are not trusted are of mcp:editor"), "{half:?}");
+    let wake = sandbox.git(&["rev-parse", "wake"]);
+    let reverted = sandbox.brain(&["revert", "--origin", "http"]).exits(0);
     let said =
         "Took back 0 runs: 0 neurons\nnote: nothing in wake comes from there, or all of it is taken back already\n";
     assert_eq!(reverted.out, said);

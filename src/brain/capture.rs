@@ -38,6 +38,8 @@ const CLOSE: f64 = 0.3;
 const MEMORIES: usize = 8;
 /// Parts of a prompt that are asked alone, at most.
 const PARTS: usize = 2;
+/// Content words of a clause that is asked alone, at least.
+const CLAUSE_WORDS: usize = 2;
 /// Memories among which an equal one is looked for.
 const LIKE: usize = 3;
 /// Characters of one memory that a prompt is shown.
@@ -213,10 +215,10 @@ fn prompted(
     Ok(if text.len() == start { String::new() } else { text })
 }
 
-/// What is asked of a prompt, one round after the other until one finds something. Of one sentence: all of it, then its clauses. Of several: its
-/// last questions, else its first and its last sentence, without what is only shown, such as code or a log; then questions behind what leads to
-/// them (`before I forget: …`); then all of it, of a long one its ends.
-fn rounds(prompt: &str) -> [Vec<String>; 3] {
+/// What is asked of a prompt, one round after the other until one finds something. Of one sentence: all of it, then its clauses, the last one
+/// first. Of several: its last questions, else its first and its last sentence, without what is only shown, such as code or a log; then questions
+/// behind what leads to them (`before I forget: …`); then all of it, of a long one its ends.
+fn rounds(prompt: &str) -> Vec<Vec<String>> {
     let own = own_lines(prompt);
     let is_part = |part: &&str| !part.is_empty() && part.len() <= limits::PROMPTED_BYTES;
     let paragraphs = unwrapped_lines(&own);
@@ -225,10 +227,17 @@ fn rounds(prompt: &str) -> [Vec<String>; 3] {
     let owned = |parts: Vec<&str>| parts.into_iter().map(str::to_owned).collect::<Vec<_>>();
     if all.len() < 2 && own.trim() == prompt {
         let clauses =
-            prompt.split([',', ';', ':', '、', '，']).map(str::trim).filter(|part| part != &prompt && is_part(part));
-        let clauses: Vec<&str> = clauses.collect();
-        let last = clauses.len().saturating_sub(PARTS);
-        return [owned(ends(prompt)), owned(clauses[last..].to_vec()), Vec::new()];
+            prompt.split([',', ';', ':', '(', '、', '，']).flat_map(|clause| clause.split(" - ")).map(str::trim);
+        // What stands in brackets is a remark.
+        let is_remark = |part: &str| part.trim_end_matches(['?', '.', '!']).ends_with(')');
+        let says =
+            |part: &str| !is_remark(part) && words(part).iter().filter(|word| !word.is_stop).count() >= CLAUSE_WORDS;
+        let clauses =
+            clauses.filter(|part| *part != prompt && is_part(part) && says(part)).map(|part| owned(vec![part]));
+        let mut clauses: Vec<_> = clauses.collect();
+        clauses.reverse();
+        clauses.truncate(PARTS);
+        return std::iter::once(owned(ends(prompt))).chain(clauses).collect();
     }
     let mut parts: Vec<&str> = all.iter().rev().copied().filter(|part| asks(part)).take(PARTS).collect();
     let led = parts.iter().filter_map(|part| [": ", " - ", ", "].iter().find_map(|lead| part.split_once(lead)));
@@ -236,21 +245,21 @@ fn rounds(prompt: &str) -> [Vec<String>; 3] {
     if parts.is_empty() {
         parts.extend(all.first().into_iter().chain(all.iter().skip(1).next_back()));
     }
-    [owned(parts), owned(led), owned(ends(prompt))]
+    vec![owned(parts), owned(led), owned(ends(prompt))]
 }
 
 /// The lines of a text. One that goes on below, because it was wrapped, is one.
 fn unwrapped_lines(text: &str) -> Vec<String> {
     const WRAPPED: usize = 60;
     let mut lines: Vec<String> = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let goes_on = |above: &&mut String| {
-            above.len() >= WRAPPED && !above.ends_with(['.', '?', '!', ':']) && line.starts_with(char::is_lowercase)
-        };
-        match lines.last_mut().filter(goes_on) {
-            Some(above) => *above = format!("{above} {line}"),
+    let mut above = "";
+    for line in text.lines().map(str::trim) {
+        let is_wrapped = above.len() >= WRAPPED && above.ends_with(|c: char| c.is_alphabetic() || c == ',');
+        match lines.last_mut().filter(|_| is_wrapped && line.starts_with(char::is_lowercase)) {
+            Some(whole) => *whole = format!("{whole} {line}"),
             None => lines.push(line.to_owned()),
         }
+        above = line;
     }
     lines
 }
@@ -519,7 +528,11 @@ mod tests {
             ("```\nlet x = why?;\n```\nwhich box is it?", &["which box is it?"], &[]),
             ("which box is it?\nit should not crash", &["which box is it?"], &[]),
             ("TypeError: x is undefined\nwhich box is it?", &["which box is it?"], &[]),
-            ("Good. before i forget: which box is it?", &["before i forget: which box is it?"], &["which box is it?"]),
+            (
+                "That is good now. before i forget: which box is it?",
+                &["before i forget: which box is it?"],
+                &["which box is it?"],
+            ),
             (
                 "Good. Of all the boxes that stand in the cellar of the old house, which one do we\ndeploy from today?",
                 &["Of all the boxes that stand in the cellar of the old house, which one do we deploy from today?"],
@@ -529,11 +542,9 @@ mod tests {
         for (prompt, first, then) in cases {
             assert_eq!(rounds(prompt), [first, then, &[prompt]].map(<[_]>::to_vec), "{prompt}");
         }
-        assert_eq!(rounds("which box is it?"), [vec!["which box is it?"], vec![], vec![]]);
-        assert_eq!(
-            rounds("Deploy it, and ring Anna"),
-            [vec!["Deploy it, and ring Anna"], vec!["Deploy it", "and ring Anna"], vec![]]
-        );
+        assert_eq!(rounds("which box is it?"), [["which box is it?"]]);
+        let led = "I write the page, so I need to know: which box do we deploy from (for the docs)?";
+        assert_eq!(rounds(led), [[led], ["which box do we deploy from"], ["I write the page"]]);
         assert_eq!(rounds(&format!("{trace}\n\nwhich box is it?"))[0], ["which box is it?"]);
         assert_eq!(rounds(&format!("which box is it?\n{trace}"))[0], ["which box is it?"]);
     }

@@ -17,6 +17,9 @@ use crate::model::{Neuron, Origin};
 use crate::review::page::visible;
 use crate::store::{Commit, CommitId};
 
+/// Origins that are named where the wanted one has nothing, at most.
+const NAMED: usize = 4;
+
 /// What a person said of what others brought, and what came of it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AmendReport {
@@ -299,13 +302,22 @@ impl Brain {
         let cycle = &self.cycle;
         let tree = cycle.store.tree_of(self.at(None)?)?;
         let main = cycle.store.tree_of(cycle.store.need_tip(cycle.store.main())?)?;
-        let neurons = all_neurons(&cycle.store, tree)?.into_iter().filter(|n| n.origin.is_of(&origin)).collect();
+        let (neurons, others): (Vec<Neuron>, Vec<Neuron>) =
+            all_neurons(&cycle.store, tree)?.into_iter().partition(|n| n.origin.is_of(&origin));
+        let unknown = neurons.is_empty().then(|| {
+            let origins = &cycle.shared.policy.settings.origins;
+            let waiting = others.iter().map(|neuron| &neuron.origin).filter(|other| origins.is_tainted(other));
+            waiting.map(Origin::as_str).collect::<BTreeSet<_>>().into_iter().take(NAMED).collect::<Vec<_>>().join(", ")
+        });
         // What is trusted enters main without anybody's word.
         let (runs, mixed) = match cycle.shared.policy.settings.origins.is_tainted(&origin) {
             true => cycle.runs_of_origin_since(&origin, main, tree)?,
             false => Default::default(),
         };
         let mut report = self.approve_all(neurons, (Some(&origin), why), runs, dry_run)?;
+        if let Some(waiting) = unknown.filter(|waiting| !waiting.is_empty()) {
+            report.notes.push(format!("no neuron is of {origin}; those that are not trusted are of {waiting}"));
+        }
         report.notes.extend(mixed.iter().map(|mixed| {
             format!(
                 "runs of {mixed} come from elsewhere too: `git brain approve --origin {mixed}` approves what they moved"

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::page::cost;
 use super::{Client, Desk};
 use crate::activation::recall::Filters;
 use crate::activation::ways;
@@ -15,6 +16,7 @@ use crate::delta::{Document, Operation, Prediction};
 use crate::limits;
 use crate::model::ids::{AgentName, NeuronId, RunId};
 use crate::model::{Origin, json};
+use crate::text::tokens;
 
 /// What became of a delta.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -112,15 +114,8 @@ impl Desk {
         if !report.merged {
             notes.push(format!("a person decides: git brain review {}", report.run));
         }
-        let mut changes = report.effects;
-        if changes.len() > limits::CLIENT_LINES {
-            let left = changes.len() - limits::CLIENT_LINES;
-            changes.truncate(limits::CLIENT_LINES);
-            changes.push(format!("… and {left} more: `read` the run"));
-        }
-        changes.iter_mut().for_each(|change| *change = super::clip(change));
         let state = if report.merged { "landed" } else { "waits" };
-        Ok(Proposal { run: report.run, state, changes, notes })
+        Ok(Proposal { run: report.run, state, changes: report.effects, notes }.bounded())
     }
 
     /// Says what came of a run, or of relying on a memory: a stimulus of the client's origin that answers it.
@@ -159,6 +154,24 @@ impl Desk {
     }
 }
 
+impl Proposal {
+    /// As many of the changes as an answer has room for, each cut to a line.
+    fn bounded(mut self) -> Self {
+        let all = self.changes.len();
+        self.changes.truncate(limits::CLIENT_LINES);
+        self.changes.iter_mut().for_each(|change| *change = super::clip(change));
+        let more = |kept: usize| format!("… and {} more: `read` the run", all - kept);
+        while !self.changes.is_empty() && cost(&self) + tokens(&more(0)) > limits::CLIENT_TOKENS {
+            self.changes.pop();
+        }
+        let kept = self.changes.len();
+        if kept < all {
+            self.changes.push(more(kept));
+        }
+        self
+    }
+}
+
 impl Brain {
     /// The waiting run by which an agent has proposed the same.
     fn proposed_already(
@@ -180,13 +193,13 @@ impl Brain {
                 && record.origin == *origin
                 && plain(&record.ops, says_ids) == wanted
             {
-                let changes = record.ops.iter().take(limits::CLIENT_LINES);
-                return Ok(Some(Proposal {
-                    changes: changes.map(|op| super::clip(&crate::review::belief::operation(op))).collect(),
+                let proposal = Proposal {
+                    changes: record.ops.iter().map(crate::review::belief::operation).collect(),
                     state: "waits",
                     notes: vec![format!("it was proposed before and waits: git brain review {}", waiting.run)],
                     run: waiting.run.to_string(),
-                }));
+                };
+                return Ok(Some(proposal.bounded()));
             }
         }
         Ok(None)

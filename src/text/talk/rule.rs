@@ -57,6 +57,9 @@ pub fn own_lines(text: &str) -> String {
         let is_comment = words.starts_with("//") || line.starts_with(" * ") || line.starts_with("\t* ");
         if !ruled && !is_dated && !is_indented && !is_comment && !words.starts_with(['>', '[', '<']) {
             own.push_str(line);
+        } else {
+            // What stands above and below is no sentence together.
+            own.push('\n');
         }
     }
     own
