@@ -314,7 +314,9 @@ fn what_a_brain_wrote_brings_it_nothing() {
     let texts = [
         ("The pump needs 3 bar.\n\nAnna:\n\n- said [[so]]\n- twice", Some("shift: a?")),
         ("Hi\n\n```\nfour bar\n\nfive bar\n```", Some("shift: a?")),
+        ("gate 12", None),
         ("Tea is served at four.", None),
+        ("roof 7", None),
         ("---\ntags: [x]\n---\nA note with front matter.", None),
         ("The door sticks.", Some("teams/Berlin")),
     ];
@@ -334,6 +336,18 @@ fn what_a_brain_wrote_brings_it_nothing() {
         assert!(report["known"].as_u64().unwrap() > texts.len() as u64, "{report}");
     }
     assert_eq!(sandbox.brain(&["export"]).out, before);
+    // A note whose file cannot have its page's name is that page all the same.
+    let boat = folder.join("shift- a-.md");
+    let note = std::fs::read_to_string(&boat).unwrap();
+    assert!(note.contains("title: \"shift: a?\""), "{note}");
+    std::fs::write(&boat, note.replacen("---\n", "---\ntags: [harbour]\n", 1) + "\nThe mast is high.\n").unwrap();
+    let edits = |_| sandbox.json(&["import", folder.to_str().unwrap()])["new"].as_u64().unwrap();
+    assert_eq!([0, 1].map(edits), [2, 0]);
+    let again = sandbox.beside("again");
+    sandbox.brain(&["export", "--format", "markdown", "--to", again.to_str().unwrap()]).exits(0);
+    let note = std::fs::read_to_string(again.join("shift- a-.md")).unwrap();
+    assert!(note.contains("The mast is high.") && note.matches("concepts:").count() == 1, "{note}");
+    assert!(!again.join("shift- a- 2.md").exists());
     // What a person writes below is new, once.
     let day = files(&folder).into_iter().find(|(path, _)| path.starts_with("Days")).unwrap().0;
     let note = std::fs::read_to_string(folder.join(&day)).unwrap() + "\nThe kettle is broken.\n";
@@ -455,6 +469,10 @@ proptest! {
         said in proptest::collection::vec("[ -~é日\n\t]{0,200}|[a-z ]{5000,9000}", 0..6),
         relations in proptest::collection::btree_set(("[a-z][a-z_ ]{0,10}[a-z]", "[A-Za-z][ -Z^-~]{0,20}[a-z]"), 0..4),
     ) {
+        // What looks like a secret is taken out, as it should be.
+        let secrets = Secrets::default();
+        let texts = said.iter().map(String::as_str).chain([name.as_str(), kind.as_str()]);
+        prop_assume!(texts.chain(relations.iter().flat_map(|(kind, to)| [kind.as_str(), to])).all(|text| secrets.find(text.as_bytes()).is_empty()));
         let entity = json!({"type": "entity", "name": name, "entityType": kind, "observations": said});
         let mut lines = vec![entity];
         for (kind, to) in &relations {

@@ -17,10 +17,13 @@ impl Written {
         for by_line in [false, true] {
             self.see(&markdown::read(path.strip_suffix(".md").unwrap_or(path), &note, by_line));
         }
-        let (entity, relations) = write::entity(page, write::entity_name(page));
-        for line in entity.iter().chain(&relations) {
-            let value = serde_json::from_str(line).unwrap_or_default();
-            records::server_memory("", &value, "").pages.iter().for_each(|page| self.see(page));
+        // Of two pages of one title the second is called by its path.
+        for name in [write::entity_name(page), &page.name] {
+            let (entity, relations) = write::entity(page, name);
+            for line in entity.iter().chain(&relations) {
+                let value = serde_json::from_str(line).unwrap_or_default();
+                records::server_memory("", &value, "").pages.iter().for_each(|page| self.see(page));
+            }
         }
     }
 
@@ -41,7 +44,7 @@ impl Written {
 
 /// Whether a piece is front matter that only `export` makes.
 fn is_made_by_export(piece: &Piece) -> bool {
-    let is_made = |line: &str| ["title:", "concepts:", "  - \"[["].iter().any(|start| line.starts_with(start));
+    let is_made = |line: &str| ["title:", "page:", "concepts:", "  - \"[["].iter().any(|start| line.starts_with(start));
     piece.role == Role::Properties && piece.text.contains("concepts:") && piece.text.lines().all(is_made)
 }
 

@@ -5,6 +5,7 @@
 //! and how many newlines the note ends with.
 
 use super::page::{Page, Piece, Role, relation_line, scalar, stem};
+use super::place;
 use crate::model::Stamp;
 use crate::text::date::day_named;
 use crate::text::wiki;
@@ -13,6 +14,8 @@ use crate::text::wiki;
 const GLUED: usize = 1_600;
 /// Fewer words than this are no memory of their own.
 const FEW_WORDS: usize = 3;
+/// The key of front matter that says a page's name where its path and title do not.
+const PAGE: &str = "page";
 /// Keys of front matter that say when a note was written.
 const DATES: [&str; 6] = ["created", "created_at", "date", "updated", "updated_at", "modified"];
 
@@ -24,8 +27,11 @@ pub fn read(name: &str, text: &str, by_line: bool) -> Page {
     let title = properties.and_then(|lines| wiki::property(lines, "title")).unwrap_or_else(|| stem(name).to_owned());
     let at = properties.and_then(|lines| DATES.iter().find_map(|key| stamp(&wiki::property(lines, key)?)));
     let day = || stamp(stem(name).get(..10)?);
+    let said = [PAGE, "title"].map(|key| properties.and_then(|lines| wiki::property(lines, key)));
+    let said: Vec<&str> = said.iter().flatten().map(String::as_str).collect();
+    let own = place::named(name, &said).unwrap_or_else(|| name.to_owned());
     cut(body, by_line, &mut pieces);
-    Page { name: name.to_owned(), title, pieces, at: at.or_else(day) }
+    Page { name: own, title, pieces, at: at.or_else(day) }
 }
 
 /// The lines between the marks of front matter, and the rest of a note.
@@ -138,10 +144,17 @@ pub fn write(page: &Page, more: &[String]) -> String {
     let properties = page.pieces.iter().filter(|piece| piece.role == Role::Properties);
     let mut lines: Vec<&str> = properties.map(|piece| piece.text.as_str()).collect();
     let has_block = !lines.is_empty() || !more.is_empty();
-    let has_title = lines.iter().any(|lines| wiki::property(lines, "title").is_some());
     lines.retain(|lines| !lines.is_empty());
-    let more: Vec<&str> =
-        more.iter().map(String::as_str).filter(|line| !(has_title && line.starts_with("title:"))).collect();
+    // A property that a piece has is not said again; lines below one belong to it.
+    let has = |key: &str| lines.iter().any(|lines| lines.lines().any(|line| line.split(':').next() == Some(key)));
+    let mut is_said = false;
+    let mut says = |line: &&str| {
+        if let Some((key, _)) = line.split_once(':').filter(|_| !line.starts_with(' ')) {
+            is_said = has(key);
+        }
+        is_said
+    };
+    let more: Vec<&str> = more.iter().map(String::as_str).filter(|line| !says(line)).collect();
     lines.extend(more);
     if has_block {
         text += "---\n";
@@ -173,11 +186,15 @@ pub fn write(page: &Page, more: &[String]) -> String {
     text
 }
 
-/// A page as `export` writes it to a path: with a title that the file's name does not say, and links to names that no piece of it links to.
+/// A page as `export` writes it to a path: with a title and a name that the path does not say, and links to names that no piece of it links to.
 pub fn exported(page: &Page, path: &str, names: &[String]) -> String {
+    let path = path.strip_suffix(".md").unwrap_or(path);
     let mut more = Vec::new();
-    if stem(path.strip_suffix(".md").unwrap_or(path)) != page.title {
+    if stem(path) != page.title {
         more.push(format!("title: {}", scalar(&page.title)));
+    }
+    if path != page.name && place::named(path, &[&page.title]).is_none_or(|name| name != page.name) {
+        more.push(format!("{PAGE}: {}", scalar(&page.name)));
     }
     if !names.is_empty() {
         more.push("concepts:".to_owned());

@@ -31,6 +31,17 @@ impl Places {
     }
 }
 
+/// The name of the page whose note was written to a path, without `.md`: one that it says and that would be written there, numbered or not.
+pub fn named(path: &str, said: &[&str]) -> Option<String> {
+    let (folder, stem) = path.rsplit_once('/').map_or(("", path), |(folder, stem)| (folder, stem));
+    let unnumbered = stem.rsplit_once(' ').filter(|(_, number)| number.parse::<u32>().is_ok_and(|number| number > 1));
+    let inside = |stem: &str| if folder.is_empty() { stem.to_owned() } else { format!("{folder}/{stem}") };
+    let places = [Some(path.to_owned()), unnumbered.map(|(stem, _)| inside(stem))];
+    let is_there =
+        |name: &String| places.iter().flatten().any(|path| Places::default().note(name) == format!("{path}.md"));
+    said.iter().flat_map(|name| [(*name).to_owned(), inside(name)]).find(is_there)
+}
+
 fn part(part: &str) -> String {
     let mut plain: String =
         part.chars().map(|c| if c.is_control() || "\\:*?\"<>|".contains(c) { '-' } else { c }).collect();
@@ -58,6 +69,22 @@ fn part(part: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_known_by_the_names_that_they_say() {
+        for (path, said, name) in [
+            ("Boat- Eve", "Boat: Eve", Some("Boat: Eve")),
+            ("Boat- Eve 2", "Boat? Eve", Some("Boat? Eve")),
+            ("Boat- Eve 2", "Boat: Eve", Some("Boat: Eve")),
+            ("people/a- b-", "a: b?", Some("people/a: b?")),
+            ("a- b/c", "a: b/c", Some("a: b/c")),
+            ("anna 2", "anna", Some("anna")),
+            ("Boat", "Anna", None),
+            ("Boat 2", "Anna 2", None),
+        ] {
+            assert_eq!(named(path, &[said]).as_deref(), name, "{path}");
+        }
+    }
 
     #[test]
     fn note_paths_are_safe_and_their_own() {

@@ -241,21 +241,23 @@ impl Brain {
         })
     }
 
-    /// What `export` would write now, and would have written before memories were archived. Costs a look at all memories.
+    /// What `export` would write now, and would have written before memories were archived or came back from its pages. Costs a look at all
+    /// memories.
     pub(super) fn written(&self) -> Result<Written, BrainError> {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;
         let mut written = Written::default();
-        let mut rows = 0;
-        for with_archived in [false, true] {
-            let shelf = self.shelf(tree, with_archived)?;
-            if shelf.rows.len() > rows {
+        let mut seen = BTreeSet::new();
+        for (with_archived, with_pages) in [(false, true), (true, true), (false, false), (true, false)] {
+            let mut shelf = self.shelf(tree, with_archived)?;
+            shelf.rows.retain(|row| with_pages || row.of.is_none());
+            let rows = shelf.rows.iter().map(|row| hash64(row.id.as_str().as_bytes())).fold(0, u64::wrapping_add);
+            if seen.insert(rows) {
                 let mut places = Places::default();
                 self.each_page(tree, &shelf, &mut |_, _| {}, &mut |page, names| {
                     written.add(&page, &places.note(&page.name), names);
                     Ok(())
                 })?;
             }
-            rows = shelf.rows.len();
         }
         Ok(written)
     }
