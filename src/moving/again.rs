@@ -6,9 +6,14 @@ use super::page::{Page, Piece, Role};
 use super::{markdown, records, write};
 use crate::model::ids::hash_fields;
 
-/// Pieces of a brain's pages as they read once they were written in any format. Holds 8 bytes of each.
+/// Pieces of a brain's pages as they read once they were written in any format. Holds 16 bytes of each.
 #[derive(Debug, Default)]
-pub struct Written(HashSet<u64>);
+pub struct Written {
+    /// By page, text and how often it stands there.
+    pieces: HashSet<u64>,
+    /// By text alone.
+    texts: HashSet<u64>,
+}
 
 impl Written {
     /// Adds a page, its path as a note, and the names that its memories are connected with.
@@ -28,12 +33,17 @@ impl Written {
     }
 
     fn see(&mut self, page: &Page) {
-        self.0.extend(keys(&page.name, page));
+        self.pieces.extend(keys(&page.name, page));
+        self.texts.extend(page.pieces.iter().map(text_key));
     }
 
     /// Of each piece of a page that comes in, whether the brain has it. A piece that stands there twice is had once and once more.
     pub fn known(&self, page: &Page) -> Vec<bool> {
-        let mut known: Vec<bool> = keys(&page.name, page).map(|key| self.0.contains(&key)).collect();
+        let mut known: Vec<bool> = keys(&page.name, page).map(|key| self.pieces.contains(&key)).collect();
+        if !known.contains(&true) && page.pieces.iter().any(has_concepts) {
+            // A note that `export` made, and that was called otherwise or moved since.
+            known = page.pieces.iter().map(|piece| self.texts.contains(&text_key(piece))).collect();
+        }
         if known.contains(&true) {
             // Its names may be others by now.
             page.pieces.iter().zip(&mut known).for_each(|(piece, known)| *known |= is_made_by_export(piece));
@@ -46,6 +56,15 @@ impl Written {
 fn is_made_by_export(piece: &Piece) -> bool {
     let is_made = |line: &str| ["title:", "page:", "concepts:", "  - \"[["].iter().any(|start| line.starts_with(start));
     piece.role == Role::Properties && piece.text.contains("concepts:") && piece.text.lines().all(is_made)
+}
+
+/// Whether a piece is front matter with the links that `export` makes of names.
+fn has_concepts(piece: &Piece) -> bool {
+    piece.role == Role::Properties && piece.text.contains("concepts:\n  - \"[[")
+}
+
+fn text_key(piece: &Piece) -> u64 {
+    hash_fields(&[piece.text.as_bytes()])
 }
 
 /// What tells the pieces of a page from others, and from those of the same text above them.
@@ -80,6 +99,8 @@ mod tests {
         let note = note.replace("four", "five").replace("[[pump]]", "[[bar]]");
         assert_eq!(written.known(&markdown::read(&own.name, &note, false)), [true, true, true, false]);
         assert_eq!(written.known(&page("Days/2026-01-27", &["Tea at four."])), [false]);
+        let moved = markdown::read("Old/My day", &note, false);
+        assert_eq!(written.known(&moved), [true, true, true, false], "it was called otherwise");
         assert_eq!(written.known(&page(&own.name, &["Tea at four.", "Tea at four."])), [true, false], "once more");
     }
 
