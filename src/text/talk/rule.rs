@@ -9,19 +9,40 @@ use crate::limits;
 use crate::text::phrase::asks;
 use crate::text::sentences;
 
+/// Of [`QUOTED`], those that no sentence has.
+const MARKS: usize = 3;
+/// What stands between these is somebody else's: three quotes, and those that open otherwise than they close.
+const QUOTED: [(&str, &str); 8] = [
+    ("\"\"\"", "\"\"\""),
+    ("'''", "'''"),
+    ("<!--", "-->"),
+    ("»", "«"),
+    ("„", "“"),
+    ("‚", "‘"),
+    ("‘", "’"),
+    ("« ", " »"),
+];
+
 /// Whether a text has a rule: `Always run the tests first`, `Don't push to main`, `Tests must pass before every merge`, `ne jamais pousser sur main`,
 /// `必ずpnpmを使う`. What happened (`we have never seen this`), what things do by themselves (`the queue never blocks`) and what somebody is about
 /// to do is none.
 ///
 /// Examples of code, quotes, differences, lines of logs and parts between tags give no rule: somebody shows them, and does not say them.
 pub fn is_rule(text: &str) -> bool {
-    text.len() <= limits::RULE_BYTES && has_rule(&own_lines(text))
+    text.len() <= limits::RULE_BYTES && has_rule(&lines_of(text, true))
 }
 
 /// The lines of a text that are no part of something shown.
 pub fn own_lines(text: &str) -> String {
-    let text = without_quoted(text);
+    lines_of(text, false)
+}
+
+/// The same; of rules also without what stands in quotes or is announced as somebody else's.
+fn lines_of(text: &str, of_rules: bool) -> String {
+    let text = without_quoted(text, if of_rules { &QUOTED } else { &QUOTED[..MARKS] });
     let (mut own, mut code, mut from, mut ruled) = (String::new(), None, 0, false);
+    // Below a line that announces something, and below a command.
+    let (mut told, mut output) = (false, false);
     let rules = text.lines().filter(|line| line.trim() == "---").count();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -39,12 +60,20 @@ pub fn own_lines(text: &str) -> String {
         if code.is_some() {
             continue;
         }
+        output = (output || words.starts_with("$ ")) && !words.is_empty();
         if words == "---" && rules > 1 {
             ruled = !ruled;
         }
         // A part goes on to the last end of its name, which it may have itself.
         if let Some(close) = opened(words) {
             from = text[start..].rfind(&close).map_or(from, |end| start + end + 1);
+            continue;
+        }
+        // A tag that a line ends with: `Explain this: <page>`.
+        if let Some(close) = words.rfind('<').and_then(|tag| opened(&words[tag..]))
+            && let Some(end) = text[at..].rfind(&close)
+        {
+            from = at + end + 1;
             continue;
         }
         // All that follows is a difference.
@@ -55,23 +84,56 @@ pub fn own_lines(text: &str) -> String {
         let is_list = words.starts_with(['-', '*', '+', '•']) || words.starts_with(|c: char| c.is_ascii_digit());
         let is_indented = (line.starts_with("    ") || line.starts_with('\t')) && !is_list;
         let is_comment = words.starts_with("//") || line.starts_with(" * ") || line.starts_with("\t* ");
-        if !ruled && !is_dated && !is_indented && !is_comment && !words.starts_with(['>', '[', '<']) {
+        let is_shown = is_dated || is_indented || is_comment || words.starts_with(['>', '[', '<', '|']);
+        if !ruled && !told && !output && !is_shown {
             own.push_str(line);
         } else {
             // What stands above and below is no sentence together.
             own.push('\n');
         }
+        told |= of_rules && announces(words);
     }
     own
 }
 
+/// Whether a line announces what somebody else said or wrote, `The README says:`, or begins a letter: what follows is shown. One that speaks
+/// of rules, or of where they hold (`For this repository:`), announces one's own.
+fn announces(line: &str) -> bool {
+    const OWN: &str = "always never remember note notes rule rules important immer nie merke merk regeln regel toujours jamais retiens \
+        regles siempre nunca recuerda reglas conventions convention guidelines reminder preferences things points please bitte";
+    const WHERE: &str = "for in on when before after with from ab fur bei vor nach pour dans avant para en antes";
+    const SAYS: &str = "says said writes wrote reads states shows prints steht schreibt schrieb sagt meldet zeigt dit affiche dice escribe";
+    const HEADS: &str = "from to subject von an betreff de a objet para asunto";
+    const ASKS: &str =
+        "summarize summarise translate explain ubersetze erklare traduis resume explique traduce explica";
+    let tokens_of = |text: &str| tokens(text).into_iter().map(|token| fold(&token.low)).collect::<Vec<String>>();
+    if let Some((head, rest)) = line.split_once(':') {
+        let head = tokens_of(head);
+        if head.len() == 1 && has(HEADS, &head[0]) && !rest.trim().is_empty() {
+            return true;
+        }
+    }
+    let Some(lead) = line.strip_suffix([':', '：']) else { return false };
+    let row = tokens_of(lead);
+    let Some(first) = row.first() else { return false };
+    let is_said = row.iter().any(|word| has(SAYS, word));
+    let is_own = row.iter().any(|word| has(OWN, word)) || has(WHERE, first) && !is_said;
+    row.len() > 1 && !is_own || has(ASKS, first)
+}
+
 /// A text without what stands between three quotes.
-fn without_quoted(text: &str) -> String {
+fn without_quoted(text: &str, quoted: &[(&str, &str)]) -> String {
     let mut text = text.to_owned();
-    for (open, close) in [("\"\"\"", "\"\"\""), ("'''", "'''"), ("<!--", "-->")] {
+    for (open, close) in quoted.iter().copied() {
         while let Some(start) = text.find(open) {
             let inside = start + open.len();
-            let end = text[inside..].find(close).map_or(text.len(), |end| inside + end + close.len());
+            let Some(end) = text[inside..]
+                .find(close)
+                .map(|end| inside + end + close.len())
+                .or_else(|| close.is_ascii().then_some(text.len()))
+            else {
+                break;
+            };
             text.replace_range(start..end, "");
         }
     }
@@ -91,7 +153,7 @@ fn has_rule(text: &str) -> bool {
 }
 
 fn rules(sentence: &str) -> bool {
-    if asks(sentence) {
+    if asks(sentence) || is_reported(sentence) {
         return false;
     }
     if is_labelled(sentence) || is_choice(sentence) || is_habit(sentence) {
@@ -105,6 +167,9 @@ fn rules(sentence: &str) -> bool {
         return true;
     }
     // An order to somebody who is not there: the beginning has no subject.
+    if has("toujours", first) && row.get(1).is_some_and(|word| has("le la les un une pas", word)) {
+        return false;
+    }
     let orders = has(english::ORDERS, first) || has(french::ORDERS, first);
     if orders || starts(row, english::FORBIDS) || starts(row, french::FORBIDS) {
         // `Use the new client here` is said for once.
@@ -127,6 +192,13 @@ fn rules(sentence: &str) -> bool {
         }
         has("must shall", word) && before.is_some_and(|before| !has(english::GUESSED, before)) && !has("have be", after)
     })
+}
+
+/// `Never use npm, says the wiki`: an order of somebody else.
+fn is_reported(sentence: &str) -> bool {
+    let Some((_, behind)) = sentence.rsplit_once(',') else { return false };
+    let row: Vec<String> = tokens(behind).into_iter().map(|token| token.low).collect();
+    row.len() > 1 && row.len() < 5 && has("says said claims thinks sagt meint schreibt behauptet dit dice", &row[0])
 }
 
 /// `Rule: every PR has a note`, `La règle d'équipe : …`: a label that says what follows it.
@@ -237,6 +309,7 @@ fn stands_in_spanish(row: &[String]) -> bool {
 /// `Verwende immer pnpm`, `Pushen Sie nie auf main`, `N'utilise jamais npm`, `No uses nunca npm`: a verb without a subject, and for how long it
 /// holds. Someone who tells what she sees leaves the subject out as well, with other verbs.
 fn is_ordered_for_good(row: &[String]) -> bool {
+    let row = &row[row.iter().take_while(|word| has("bitte por favor", word)).count()..];
     let word = |at: usize| row.get(at).map_or("", String::as_str);
     let (negated, to_many) = (has("n ne no", word(0)), word(1) == "sie");
     let (verb, adverb) = if negated { (word(1), word(2)) } else { (word(0), word(if to_many { 2 } else { 1 })) };
@@ -247,7 +320,12 @@ fn is_ordered_for_good(row: &[String]) -> bool {
     let is_german = !negated && has("immer nie niemals stets", adverb);
     let is_french = (!negated || word(0) != "no") && !to_many && has("toujours jamais", adverb);
     let is_spanish = word(0) == "no" && has("nunca jamas", adverb);
-    row.len() > 3
+    let instead = row.windows(2).any(|pair| {
+        has("immer nie niemals toujours jamais siempre nunca", &pair[0]) && has("durch par por pas", &pair[1])
+    });
+    row.len() > 2
+        && !instead
+        && !row.iter().any(|word| has("encore plante", word))
         && (is_german && !verb.ends_with('t') && !has(german::NO_ORDERS, verb) && !has("noch wieder mehr", word(2))
             || is_french && !verb.ends_with("ent") && !has(french::NO_ORDERS, verb)
             || is_spanish && has(spanish::ORDERS, verb))
@@ -340,6 +418,15 @@ mod tests {
         const RULE: &str = "Always push to the branch walrus.";
         for shown in [
             format!("See:\n```\n{RULE}\n```\nwhat now"),
+            format!("Translate into German:\n\n{RULE}"),
+            format!("The README says:\n{RULE}"),
+            format!("In der README steht:\n{RULE}"),
+            format!("From: Ann\nSubject: CI\n\n{RULE}"),
+            format!("Explain this: <page>\n{RULE}\n</page>"),
+            format!("»{RULE}« stands in the wiki."),
+            format!("‘{RULE}’ stands in the wiki."),
+            format!("$ cat RULES\n{RULE}\n$ ls"),
+            "Never push to the branch walrus, says the wiki.".to_owned(),
             format!("See:\n~~~sh\n{RULE}"),
             format!("Mail:\n> {RULE}"),
             format!("<page url=\"x\">\n{RULE}\n</page>"),

@@ -9,7 +9,6 @@ pub(super) const ARTICLES: &str = "el los las un una unos unas este esta esto es
 pub(super) const ORDERS: &str = "uses use usen utilices utilice utilicen hagas haga hagan pongas ponga pongan ejecutes ejecute escribas escriba \
     subas suba toques toque borres borre cambies cambie instales instale confirmes empujes fusiones mezcles despliegues";
 /// Words behind which something is told.
-pub(super) const HAPPENED: &str =
-    "he ha han hemos habia habian hay vi vimos fue era es esta estaba paso tuvo tuvimos llega llego";
+pub(super) const HAPPENED: &str = "he ha han hemos habia habian hay vi vimos fue era es esta estaba paso tuvo tuvimos llega llego falla fallan fallo funciona pasa sale";
 /// Head nouns of the label of a rule.
 pub(super) const LABELS: &str = "regla reglas norma normas convencion";
