@@ -185,12 +185,18 @@ fn heard_all(message: &str) -> Vec<Heard> {
     if ["+1", "-1"].contains(&message.trim()) {
         return vec![Heard::whole(Act::SmallTalk(Courtesy::Acknowledgement), message.trim())];
     }
-    // `@src/tax.rs explain`: what a file is named for is in the words behind it.
-    if let Some((name, rest)) = message.trim().strip_prefix('@').and_then(|named| named.split_once(char::is_whitespace))
+    // `@src/tax.rs explain`: what files are named for is in the words behind them.
+    let mut rest = message.trim();
+    while let Some((name, behind)) = rest.strip_prefix('@').and_then(|named| named.split_once(char::is_whitespace))
         && name.contains(['/', '.'])
-        && !matches!(act(rest), Act::Told)
     {
-        return vec![Heard::whole(act(rest), message.trim())];
+        rest = behind.trim_start();
+    }
+    if rest.len() < message.trim().len() {
+        let act = act(rest);
+        if act != Act::Told {
+            return vec![Heard::whole(act, message.trim())];
+        }
     }
     super::sentences(message).into_iter().flat_map(casual).map(|sentence| heard(sentence, fallback)).collect()
 }

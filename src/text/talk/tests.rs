@@ -454,6 +454,12 @@ fn statements_rules_and_tasks_are_told_apart_by_form() {
 }
 
 #[test]
+fn files_that_are_named_before_a_question_cost_no_more_each() {
+    // Each one doubled the time once: a minute for twenty.
+    assert_eq!(act(&("@src/a.rs ".repeat(2_000) + "where is the tea?")), Act::Question);
+}
+
+#[test]
 fn orders_for_good_are_rules_in_other_languages() {
     for rule in [
         "Verwende immer pnpm für das Paket Walrus.",
