@@ -22,7 +22,6 @@ use crate::model::origin::is_person;
 use crate::model::secret::Secrets;
 use crate::model::{Origin, Stamp, within};
 use crate::store::{LockName, Store, StoreError, jobs, leave_job, take_job};
-
 use crate::text::talk::{ASKED, Act, TASKED, act, beside_nods, is_echo, is_plan, is_said_in, is_task, own_lines};
 use crate::text::{Word, around, asks, same_said, sentences, tokens, words};
 use crate::world;
@@ -215,7 +214,7 @@ fn prompted(
     Ok(if text.len() == start { String::new() } else { text })
 }
 
-/// What is asked of a prompt, one round after the other until one finds something. Of one sentence: all of it, then its clauses, the last one
+/// Questions of a prompt, one round after the other until one finds something. Of one sentence: all of it, then its clauses, the last one
 /// first. Of several: its last questions, else its first and its last sentence, without what is only shown, such as code or a log; then questions
 /// behind what leads to them (`before I forget: …`); then all of it, of a long one its ends.
 fn rounds(prompt: &str) -> Vec<Vec<String>> {
@@ -228,16 +227,14 @@ fn rounds(prompt: &str) -> Vec<Vec<String>> {
     if all.len() < 2 && own.trim() == prompt {
         let clauses =
             prompt.split([',', ';', ':', '(', '、', '，']).flat_map(|clause| clause.split(" - ")).map(str::trim);
-        // What stands in brackets is a remark.
+        // A remark stands in brackets.
         let is_remark = |part: &str| part.trim_end_matches(['?', '.', '!']).ends_with(')');
         let says =
             |part: &str| !is_remark(part) && words(part).iter().filter(|word| !word.is_stop).count() >= CLAUSE_WORDS;
-        let clauses =
-            clauses.filter(|part| *part != prompt && is_part(part) && says(part)).map(|part| owned(vec![part]));
-        let mut clauses: Vec<_> = clauses.collect();
-        clauses.reverse();
-        clauses.truncate(PARTS);
-        return std::iter::once(owned(ends(prompt))).chain(clauses).collect();
+        // The last ones first, so that a long list of clauses is not looked at as a whole.
+        let clauses: Vec<&str> = clauses.filter(|part| *part != prompt && is_part(part)).collect();
+        let last = clauses.into_iter().rev().filter(|part| says(part)).take(PARTS).map(|part| owned(vec![part]));
+        return std::iter::once(owned(ends(prompt))).chain(last).collect();
     }
     let mut parts: Vec<&str> = all.iter().rev().copied().filter(|part| asks(part)).take(PARTS).collect();
     let led = parts.iter().filter_map(|part| [": ", " - ", ", "].iter().find_map(|lead| part.split_once(lead)));

@@ -1,7 +1,7 @@
 //! The network for the page: a picture as arrays, cached by what it shows; its history; and a search.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Json;
 use axum::body::Bytes;
@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 use super::Shared;
 use super::answer::{Failure, on_a_thread};
 use super::look::{Id, When};
-use crate::brain::{History, LedgerView, PictureRequest, RecallAnswer, RecallRequest, Signs, Stood, picture_bytes};
+use crate::brain::{
+    History, LedgerView, PictureRequest, RecallAnswer, RecallRequest, Signs, picture_bytes, picture_places,
+};
 use crate::limits;
 
 /// The part of the network that is asked for.
@@ -57,42 +59,33 @@ pub(super) struct Asked {
 const SLEPT: &str = "slept";
 
 /// Commits, what is shown of them, and the bytes. A commit never changes, so neither does its picture.
-#[derive(Clone)]
-struct Kept {
-    key: String,
-    bytes: Bytes,
-    stands: Arc<Stood>,
-}
+type Kept = (String, Bytes);
 
 /// Pictures that were asked for last.
 #[derive(Clone, Default)]
 pub(super) struct Pictures {
     kept: Arc<Mutex<VecDeque<Kept>>>,
-    /// Where neurons stand in the picture of the network that was asked for last: the next one is laid out beside it.
-    stood: Arc<Mutex<Arc<Stood>>>,
+    /// The picture of the network that was asked for last: the next one goes on from where its neurons stand.
+    last: Arc<Mutex<Bytes>>,
 }
 
 impl Pictures {
-    fn get(&self, key: &str) -> Option<Kept> {
+    fn get(&self, key: &str) -> Option<Bytes> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|known| known.key == key).cloned()
+        kept.iter().find(|(known, _)| known == key).map(|(_, bytes)| bytes.clone())
     }
 
-    fn stood(&self) -> Arc<Stood> {
-        Arc::clone(&self.stood.lock().unwrap_or_else(PoisonError::into_inner))
+    fn last(&self) -> MutexGuard<'_, Bytes> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stands(&self, now: &Arc<Stood>) {
-        *self.stood.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(now);
-    }
-
-    fn keep(&self, picture: Kept) {
+    fn keep(&self, key: String, bytes: Bytes) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|known| known.key != picture.key);
-        kept.push_front(picture);
+        kept.retain(|(known, _)| *known != key);
+        kept.push_front((key, bytes));
         kept.truncate(limits::HTTP_PICTURES);
         // A few of the largest are as many as many small ones.
-        while kept.len() > 1 && kept.iter().map(|kept| kept.bytes.len()).sum::<usize>() > limits::HTTP_PICTURE_BYTES {
+        while kept.len() > 1 && kept.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > limits::HTTP_PICTURE_BYTES {
             kept.pop_back();
         }
     }
@@ -121,26 +114,27 @@ pub(super) async fn picture(
         let since = if slept { Some(brain.slept_before(&at)?) } else { since };
         let key = format!("{at} {since:?} {most:?} {around:?}");
         let is_whole = around.is_none();
-        if let Some(Kept { bytes, stands, .. }) = pictures.get(&key) {
+        if let Some(bytes) = pictures.get(&key) {
             if is_whole {
-                pictures.stands(&stands);
+                *pictures.last() = bytes.clone();
             }
             return Ok(Some(bytes));
         }
-        let stood = if is_whole { pictures.stood().as_ref().clone() } else { Stood::new() };
+        let last = if is_whole { pictures.last().clone() } else { Bytes::new() };
+        let stood = picture_places(&last);
         let request = PictureRequest { about: String::new(), question: false, at: Some(at), since, most, stood };
         let picture = match &around {
             Some(id) => brain.neuron_picture(id, &request)?,
             None => Some(brain.picture(&request)?),
         };
-        Ok(picture.map(|picture| {
-            let (bytes, stands) = (Bytes::from(picture_bytes(&picture)), Arc::new(picture.stands()));
+        let bytes = picture.map(|picture| Bytes::from(picture_bytes(&picture)));
+        if let Some(bytes) = &bytes {
             if is_whole {
-                pictures.stands(&stands);
+                *pictures.last() = bytes.clone();
             }
-            pictures.keep(Kept { key, bytes: bytes.clone(), stands });
-            bytes
-        }))
+            pictures.keep(key, bytes.clone());
+        }
+        Ok(bytes)
     });
     let bytes = bytes.await?.ok_or(none)?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())

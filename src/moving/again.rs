@@ -1,4 +1,4 @@
-//! What a brain wrote of its pages and reads again: none of it is new. Place in the flow: the brain's pages → **again** ← a page that comes in.
+//! Pages that a brain wrote and reads again: nothing in them is new. Place in the flow: the brain's pages → **again** ← a page that comes in.
 
 use std::collections::{HashMap, HashSet};
 
@@ -67,7 +67,7 @@ fn text_key(piece: &Piece) -> u64 {
     hash_fields(&[piece.text.as_bytes()])
 }
 
-/// What tells the pieces of a page from others, and from those of the same text above them.
+/// Keys that tell the pieces of a page from others, and from those of the same text above them.
 fn keys<'p>(name: &'p str, page: &'p Page) -> impl Iterator<Item = u64> + 'p {
     let mut seen: HashMap<&str, u64> = HashMap::new();
     page.pieces.iter().map(move |piece| {

@@ -145,17 +145,7 @@ pub fn write(page: &Page, more: &[String]) -> String {
     let mut lines: Vec<&str> = properties.map(|piece| piece.text.as_str()).collect();
     let has_block = !lines.is_empty() || !more.is_empty();
     lines.retain(|lines| !lines.is_empty());
-    // A property that a piece has is not said again; lines below one belong to it.
-    let has = |key: &str| lines.iter().any(|lines| lines.lines().any(|line| line.split(':').next() == Some(key)));
-    let mut is_said = false;
-    let mut says = |line: &&str| {
-        if let Some((key, _)) = line.split_once(':').filter(|_| !line.starts_with(' ')) {
-            is_said = has(key);
-        }
-        is_said
-    };
-    let more: Vec<&str> = more.iter().map(String::as_str).filter(|line| !says(line)).collect();
-    lines.extend(more);
+    lines.extend(more.iter().map(String::as_str));
     if has_block {
         text += "---\n";
         for line in lines {
@@ -189,14 +179,22 @@ pub fn write(page: &Page, more: &[String]) -> String {
 /// A page as `export` writes it to a path: with a title and a name that the path does not say, and links to names that no piece of it links to.
 pub fn exported(page: &Page, path: &str, names: &[String]) -> String {
     let path = path.strip_suffix(".md").unwrap_or(path);
+    // A property that the page has itself is not said again.
+    let own: Vec<&str> = page
+        .pieces
+        .iter()
+        .filter(|piece| piece.role == Role::Properties)
+        .flat_map(|piece| piece.text.lines())
+        .collect();
+    let has = |key: &str| own.iter().any(|line| line.split(':').next() == Some(key));
     let mut more = Vec::new();
-    if stem(path) != page.title {
+    if stem(path) != page.title && !has("title") {
         more.push(format!("title: {}", scalar(&page.title)));
     }
-    if path != page.name && place::named(path, &[&page.title]).is_none_or(|name| name != page.name) {
+    if path != page.name && !has(PAGE) && place::named(path, &[&page.title]).is_none_or(|name| name != page.name) {
         more.push(format!("{PAGE}: {}", scalar(&page.name)));
     }
-    if !names.is_empty() {
+    if !names.is_empty() && !has("concepts") {
         more.push("concepts:".to_owned());
         more.extend(names.iter().map(|name| format!("  - \"[[{name}]]\"")));
     }

@@ -7,9 +7,9 @@
 //!
 //! All numbers are little-endian. Bytes are places in the lists of words that the JSON names; 255 is none.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Mark, Picture};
+use super::{Mark, Picture, Stood};
 use crate::model::{Kind, Link};
 
 /// The version of the bytes.
@@ -34,6 +34,25 @@ struct Head<'a> {
     ids: Vec<&'a str>,
     /// Of the first neurons, those that were read.
     labels: Vec<&'a str>,
+}
+
+/// The places of the neurons in the bytes of a picture; none in what is no picture.
+pub fn places(bytes: &[u8]) -> Stood {
+    #[derive(Deserialize)]
+    struct Ids {
+        ids: Vec<String>,
+    }
+    let read = || {
+        let (length, rest) = bytes.split_first_chunk::<4>()?;
+        let (head, arrays) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let Ids { ids } = serde_json::from_slice(head).ok()?;
+        let (xs, rest) = arrays.split_at_checked(4 * ids.len())?;
+        let number = |bytes: &[u8; 4]| f64::from(f32::from_le_bytes(*bytes));
+        let numbers = |bytes: &[u8]| bytes.as_chunks::<4>().0.iter().map(number).collect::<Vec<f64>>();
+        let (xs, ys) = (numbers(xs), numbers(rest.get(..4 * ids.len())?));
+        Some(ids.into_iter().zip(xs.into_iter().zip(ys)).map(|(id, (x, y))| (id, [x, y])).collect())
+    };
+    read().unwrap_or_default()
 }
 
 /// The bytes of a picture.

@@ -38,7 +38,7 @@ pub struct Placed {
 
 /// Steps by which nodes find their places among those that stand, and how far one goes at first.
 const STAYING: (usize, f64) = (30, 0.4);
-/// How much less far one goes that stands.
+/// Share of its way that a node goes which stood before.
 const STANDS: f64 = 0.1;
 
 /// Lays out a network, of which some nodes stood somewhere before. If four of five did, those stay about there.
@@ -181,8 +181,8 @@ fn discs(groups: &[u32], sizes: &[usize], edges: &[Edge]) -> Vec<[f64; 2]> {
     centres
 }
 
-/// Connections with how much they pull: of each node its strongest few, the others a little. What is tied to everything is drawn to nothing in
-/// particular.
+/// Share of its pull that each connection has: all of it for the strongest few of each node, little for the others. A node that is tied to
+/// everything is drawn to nothing in particular.
 fn pulls(nodes: usize, edges: &[Edge]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..edges.len()).collect();
     order.sort_by(|a, b| edges[*b].2.total_cmp(&edges[*a].2).then(a.cmp(b)));

@@ -141,12 +141,6 @@ impl Edge {
 }
 
 impl Picture {
-    /// Where the neurons stand.
-    #[must_use]
-    pub fn stands(&self) -> Stood {
-        self.nodes.iter().map(|node| (node.id.clone(), [f64::from(node.x), f64::from(node.y)])).collect()
-    }
-
     /// Lays the neurons out, and finds their communities. Those that `stood` somewhere stay about there.
     #[must_use]
     pub fn laid_out(mut self, stood: &Stood) -> Self {

@@ -195,6 +195,10 @@ fn arrays_lie_where_the_head_says() {
     let bytes = arrays::bytes(&picture);
     let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
     assert_eq!(length % 4, 0);
+    let places = arrays::places(&bytes);
+    assert_eq!(places.len(), picture.nodes.len());
+    assert!(picture.nodes.iter().all(|node| places[&node.id] == [f64::from(node.x), f64::from(node.y)]));
+    assert!(arrays::places(&bytes[..length]).is_empty() && arrays::places(b"").is_empty());
     let head: serde_json::Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
     assert_eq!((head["nodes"].as_u64(), head["edges"].as_u64()), (Some(4), Some(3)));
     assert_eq!(head["labels"].as_array().unwrap().len(), 4);

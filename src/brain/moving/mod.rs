@@ -103,7 +103,7 @@ struct Intake<'b, 'p> {
     now: Stamp,
     /// All stimuli of the brain.
     known: HashSet<u64>,
-    /// What the brain would write of itself, once a page brings something new.
+    /// Pages as the brain would write them, once one that comes in has something new.
     written: Option<Written>,
     window: Vec<Stimulus>,
     bytes: usize,
@@ -276,7 +276,7 @@ impl Intake<'_, '_> {
         Ok(())
     }
 
-    /// What the brain would write of itself, once a page brings something new.
+    /// Pages as the brain would write them; read once.
     fn written(&mut self) -> Result<&Written, BrainError> {
         let written = match self.written.take() {
             Some(written) => written,

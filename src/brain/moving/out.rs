@@ -241,7 +241,7 @@ impl Brain {
         })
     }
 
-    /// What `export` would write now, and would have written before memories were archived or came back from its pages. Costs a look at all
+    /// Pages as `export` would write them now, and would have written them before memories were archived or came back from its pages. Costs a look at all
     /// memories.
     pub(super) fn written(&self) -> Result<Written, BrainError> {
         let tree = self.cycle.store.tree_of(self.at(None)?)?;

@@ -380,10 +380,12 @@ export class Drawing {
       const [x, y, gap] = [px[i], py[i], this.#radius(i) + 5];
       const at = (left, middle) => [left - 2, middle - 8, left + wide + 2, middle + 8];
       const places = (far) => [at(x + far, y), at(x - wide / 2, y + far + 8), at(x - wide / 2, y - far - 8), at(x - far - wide, y)];
-      const free = (far) => places(gap + far).find((place) => isFree(place, i));
-      let box = free(0);
       // A hub has a line to a name that stands further away.
-      const far = box || !isHub ? undefined : FAR.find((far) => (box = free(far)));
+      let [box, far] = [undefined, 0];
+      for (far of isHub ? [0, ...FAR] : [0]) {
+        box = places(gap + far).find((place) => isFree(place, i));
+        if (box) break;
+      }
       // What a person points at is always named, in sight.
       box ??= always ? at(Math.max(4, Math.min(x + gap, width - wide - 4)), y) : null;
       if (!box) return;

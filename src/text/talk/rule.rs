@@ -11,16 +11,16 @@ use crate::text::sentences;
 
 /// Of [`QUOTED`], those that no sentence has.
 const MARKS: usize = 3;
-/// What stands between these is somebody else's: three quotes, and those that open otherwise than they close.
+/// Marks between which somebody else's words stand: three quotes, and those that open otherwise than they close.
 const QUOTED: [(&str, &str); 8] = [
     ("\"\"\"", "\"\"\""),
     ("'''", "'''"),
     ("<!--", "-->"),
-    ("»", "«"),
     ("„", "“"),
     ("‚", "‘"),
     ("‘", "’"),
     ("« ", " »"),
+    ("»", "«"),
 ];
 
 /// Whether a text has a rule: `Always run the tests first`, `Don't push to main`, `Tests must pass before every merge`, `ne jamais pousser sur main`,
@@ -81,7 +81,7 @@ fn lines_of(text: &str, of_rules: bool) -> String {
             break;
         }
         let is_dated = words.len() > 4 && words.as_bytes()[..4].iter().all(u8::is_ascii_digit);
-        let is_list = words.starts_with(['-', '*', '+', '•']) || words.starts_with(|c: char| c.is_ascii_digit());
+        let is_list = is_list_line(words);
         let is_indented = (line.starts_with("    ") || line.starts_with('\t')) && !is_list;
         let is_comment = words.starts_with("//") || line.starts_with(" * ") || line.starts_with("\t* ");
         let is_shown = is_dated || is_indented || is_comment || words.starts_with(['>', '[', '<', '|']);
@@ -91,14 +91,14 @@ fn lines_of(text: &str, of_rules: bool) -> String {
             // What stands above and below is no sentence together.
             own.push('\n');
         }
-        told |= of_rules && announces(words);
+        told |= of_rules && words.contains([':', '：']) && announces(words, &text[at..]);
     }
     own
 }
 
 /// Whether a line announces what somebody else said or wrote, `The README says:`, or begins a letter: what follows is shown. One that speaks
-/// of rules, or of where they hold (`For this repository:`), announces one's own.
-fn announces(line: &str) -> bool {
+/// of rules, or of where they hold (`For this repository:`), announces one's own, and so does one above a list (`Code style:`) that names nobody.
+fn announces(line: &str, below: &str) -> bool {
     const OWN: &str = "always never remember note notes rule rules important immer nie merke merk regeln regel toujours jamais retiens \
         regles siempre nunca recuerda reglas conventions convention guidelines reminder preferences things points please bitte";
     const WHERE: &str = "for in on when before after with from ab fur bei vor nach pour dans avant para en antes";
@@ -118,10 +118,16 @@ fn announces(line: &str) -> bool {
     let Some(first) = row.first() else { return false };
     let is_said = row.iter().any(|word| has(SAYS, word));
     let is_own = row.iter().any(|word| has(OWN, word)) || has(WHERE, first) && !is_said;
-    row.len() > 1 && !is_own || has(ASKS, first)
+    let next = below.lines().map(str::trim).find(|line| !line.is_empty());
+    row.len() > 1 && !is_own && (is_said || !next.is_some_and(is_list_line)) || has(ASKS, first)
 }
 
-/// A text without what stands between three quotes.
+/// Whether a line begins as an item of a list.
+fn is_list_line(line: &str) -> bool {
+    line.starts_with(['-', '*', '+', '•']) || line.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A text without what stands between marks of quotation.
 fn without_quoted(text: &str, quoted: &[(&str, &str)]) -> String {
     let mut text = text.to_owned();
     for (open, close) in quoted.iter().copied() {
@@ -325,7 +331,7 @@ fn is_ordered_for_good(row: &[String]) -> bool {
     });
     row.len() > 2
         && !instead
-        && !row.iter().any(|word| has("encore plante", word))
+        && !row.iter().any(|word| word == "encore")
         && (is_german && !verb.ends_with('t') && !has(german::NO_ORDERS, verb) && !has("noch wieder mehr", word(2))
             || is_french && !verb.ends_with("ent") && !has(french::NO_ORDERS, verb)
             || is_spanish && has(spanish::ORDERS, verb))
@@ -423,6 +429,7 @@ mod tests {
             format!("In der README steht:\n{RULE}"),
             format!("From: Ann\nSubject: CI\n\n{RULE}"),
             format!("Explain this: <page>\n{RULE}\n</page>"),
+            format!("Selon « {RULE} » et « {RULE} »."),
             format!("»{RULE}« stands in the wiki."),
             format!("‘{RULE}’ stands in the wiki."),
             format!("$ cat RULES\n{RULE}\n$ ls"),
@@ -450,7 +457,7 @@ mod tests {
         {
             assert!(is_rule(&said) || said.contains("[ ]"), "{said}");
         }
-        assert!(is_rule(&format!("```\nx\n```\n{RULE}")));
+        assert!(is_rule(&format!("```\nx\n```\n{RULE}")) && is_rule(&format!("Code style:\n\n- {RULE}")));
     }
 
     #[test]

@@ -5,7 +5,7 @@ pub(super) const FINITE: &str = "es era eran está están fue fueron será será
     necesita necesitan tarda tardan vive viven puede pueden debe deben queda quedan empieza termina cuesta cuestan pertenece falla";
 /// What stands before an object.
 pub(super) const ARTICLES: &str = "el los las un una unos unas este esta esto estos estas todo todos todas me nos";
-/// What is forbidden, behind `no`.
+/// Verbs of what is forbidden, behind `no`.
 pub(super) const ORDERS: &str = "uses use usen utilices utilice utilicen hagas haga hagan pongas ponga pongan ejecutes ejecute escribas escriba \
     subas suba toques toque borres borre cambies cambie instales instale confirmes empujes fusiones mezcles despliegues";
 /// Words behind which something is told.
